@@ -1,0 +1,23 @@
+#include "remede/data/sequences.h"
+
+namespace remede {
+
+Sequences select(const Sequences& all, std::span<const std::uint32_t> numbers) {
+  Sequences some;
+  some.n_x = all.n_x;
+  some.n_y = all.n_y;
+  for (const std::uint32_t s : numbers) {
+    const auto append = [&](auto& to, const auto& from, int width) {
+      if (from.empty()) return;
+      to.insert(to.end(), from.begin() + all.offset[s] * width, from.begin() + all.offset[s + 1] * width);
+    };
+    append(some.x, all.x, all.n_x);
+    append(some.label, all.label, 1);
+    append(some.value, all.value, all.n_y);
+    append(some.weight, all.weight, 1);
+    some.offset.push_back(some.offset.back() + all.offset[s + 1] - all.offset[s]);
+  }
+  return some;
+}
+
+}  // namespace remede

@@ -1,0 +1,35 @@
+// Sequences of different length, packed one after the other: no padding, no pointer per sequence.
+//
+// Invariants: offset[0] == 0, offset never falls, offset.back() == steps(); the arrays have the shapes given;
+// weight is finite and not negative, and 0 exactly at the steps that carry no target; where weight > 0 the target is valid.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace remede {
+
+enum class Task : std::uint8_t { kClassification, kRegression };
+
+struct Sequences {
+  int n_x = 0;                            // inputs
+  int n_y = 0;                            // classes, or values to predict
+  std::vector<std::int64_t> offset = {0};  // (sequences + 1) the first step of each sequence
+  std::vector<float> x;                   // (steps, n_x) NaN where a value is missing
+  std::vector<std::int32_t> label;        // (steps) class number; empty in regression and where nothing has a target
+  std::vector<float> value;               // (steps, n_y) values to predict; empty in classification
+  std::vector<float> weight;              // (steps) 0: this step carries no target; empty where nothing has one
+
+  std::size_t count() const { return offset.size() - 1; }
+  std::size_t steps() const { return static_cast<std::size_t>(offset.back()); }
+  std::size_t length(std::size_t s) const { return static_cast<std::size_t>(offset[s + 1] - offset[s]); }
+  bool has_targets() const { return !weight.empty(); }
+};
+
+// The sequences with these numbers, in this order.
+Sequences select(const Sequences& all, std::span<const std::uint32_t> numbers);
+
+}  // namespace remede

@@ -1,0 +1,65 @@
+// The seam between training and the machine: loss and gradient of a batch. Several implementations, one meaning
+// (docs/mathematics.md). An engine owns scratch memory: use one per thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "remede/data/sequences.h"
+#include "remede/engine/parameters.h"
+
+namespace remede {
+
+enum class SplitGradient : std::uint8_t { kSigmoid, kSoftsign };
+enum class IndexGradient : std::uint8_t { kSoftmax, kIdentity };
+enum class Mix : std::uint8_t { kParameters, kEffects };
+
+// The choices that change the gradient and nothing at prediction.
+struct GradientForm {
+  SplitGradient split = SplitGradient::kSigmoid;
+  float slope = 1.0F;
+  IndexGradient index = IndexGradient::kSoftmax;
+  Mix mix = Mix::kParameters;
+  bool operator==(const GradientForm&) const = default;
+};
+
+// Sums over the steps of a batch that carry a target.
+struct BatchLoss {
+  double loss = 0;     // weighted sum of the losses: cross-entropy (natural logarithm), or the mean over outputs of squared errors
+  double weight = 0;   // sum of the weights
+  double correct = 0;  // weighted number of steps whose arg max is the label; 0 in regression
+
+  double mean() const { return weight > 0 ? loss / weight : 0.0; }
+  double accuracy() const { return weight > 0 ? correct / weight : 0.0; }
+  BatchLoss& operator+=(const BatchLoss& o) {
+    loss += o.loss;
+    weight += o.weight;
+    correct += o.correct;
+    return *this;
+  }
+};
+
+class Engine {
+ public:
+  virtual ~Engine() = default;
+
+  // The gradient of the mean loss over the batch (the sequences of `data` with these numbers) is ASSIGNED to `gradient`.
+  // Classification iff data.label is not empty. fill: (n_x) what a missing input counts as in writes and linear leaves.
+  // The result does not depend on the number of threads.
+  virtual BatchLoss gradient(const Parameters<float>& parameters, const GradientForm& form, const Sequences& data,
+                             std::span<const float> fill, std::span<const std::uint32_t> batch,
+                             Parameters<float>& gradient) = 0;
+
+  // The loss alone.
+  virtual BatchLoss loss(const Parameters<float>& parameters, const Sequences& data, std::span<const float> fill,
+                         std::span<const std::uint32_t> batch) = 0;
+};
+
+// The plain, readable form.
+std::unique_ptr<Engine> make_plain_engine(int threads = 1);
+// The fast form for this machine; the plain one where there is none.
+std::unique_ptr<Engine> make_engine(int threads = 1);
+
+}  // namespace remede

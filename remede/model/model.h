@@ -1,0 +1,34 @@
+// One or more trees over the same inputs and outputs, and the words around them. A value: copy it, compare it, save it.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "remede/data/dataset.h"
+#include "remede/model/tree.h"
+
+namespace remede {
+
+// What training leaves behind, for reports; prediction does not read it. No time, path or thread count.
+struct TrainingRecord {
+  std::vector<std::pair<std::string, std::string>> settings;  // every hyper-parameter, by name, as text
+  std::vector<double> training_loss;                          // the loss curve of the start that won
+  std::vector<double> validation_loss;
+};
+
+struct Model {
+  Schema schema;
+  std::vector<float> fill;   // (n_x) what a missing input counts as in writes and linear leaves; 0: absent
+  std::vector<Tree> trees;   // at least one; each has its own memory; their probabilities or values are averaged
+  TrainingRecord training;
+
+  int n_x() const { return schema.n_x(); }
+  int n_y() const { return schema.n_y(); }
+  int node_count() const;    // over all trees
+};
+
+// Throws Error naming `where` when trees and schema do not fit together or a tree is not sound.
+void check(const Model& model, const std::string& where);
+
+}  // namespace remede

@@ -1,0 +1,32 @@
+// One live sequence: step(x) gives the model's answer for the next step. No allocation after construction.
+// Holds a reference to the model, which must outlive it. Not thread-safe; use one Stream per sequence.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "remede/model/model.h"
+
+namespace remede {
+
+class Stream {
+ public:
+  explicit Stream(const Model& model);
+
+  void reset();                                      // back to before the first step
+  std::span<const float> step(std::span<const float> x);  // x: (n_x), NaN where missing. Returns (n_y), valid until the next call
+  std::span<const int> leaves() const { return leaf_; }   // (trees) the leaves reached in the last step
+
+  // The state as data: save it, restore it, fork a stream. (trees: cells, then in the first-order form the last output)
+  std::span<const float> state() const { return state_; }
+  void set_state(std::span<const float> state);      // throws Error when the size differs
+
+ private:
+  const Model* model_;
+  std::vector<float> state_;
+  std::vector<float> tree_output_;
+  std::vector<float> output_;
+  std::vector<int> leaf_;
+};
+
+}  // namespace remede
