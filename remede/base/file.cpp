@@ -69,6 +69,7 @@ void AtomicFile::write(std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t put = ::write(descriptor_, bytes.data(), bytes.size());
     if (put < 0 && errno == EINTR) continue;
+    if (put < 0 && errno == EPIPE && path_ == "-") throw BrokenPipe("standard output: the reader has gone");
     if (put < 0) fail("{}: cannot write: {}", path_ == "-" ? "standard output" : path_, std::strerror(errno));
     bytes.remove_prefix(static_cast<std::size_t>(put));
   }

@@ -6,7 +6,15 @@
 #include <string>
 #include <string_view>
 
+#include "remede/base/error.h"
+
 namespace remede {
+
+// Standard output is a pipe whose reader has gone: not worth a message (main ends quietly). SIGPIPE must be ignored to see it.
+class BrokenPipe : public Error {
+ public:
+  using Error::Error;
+};
 
 // Throws Error naming the file when it cannot be opened or read, or holds more than `limit` bytes.
 std::string read_file(const std::string& path, std::size_t limit = static_cast<std::size_t>(-1));

@@ -1,0 +1,44 @@
+// What the verbs share: flags for the parts that columns play, and printing to pipes that may close early.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "remede/data/dataset.h"
+
+namespace remede {
+
+// Flags that are each fine and together make no sense. main prints it and ends with exit code 2.
+class UsageError : public std::runtime_error {
+ public:
+  explicit UsageError(const std::string& message) : std::runtime_error(message) {}
+};
+
+// Adds --id, --time, --target and --ignore, and --task where `with_task`. `roles` is filled while the command line is
+// parsed and must live until the verb's callback has run.
+void add_role_flags(CLI::App& verb, Roles& roles, bool with_task);
+
+// Adds --quiet: nothing but results and errors.
+void add_quiet_flag(CLI::App& verb, bool& quiet);
+
+// put writes to standard output at once and throws when that fails (BrokenPipe: the reader has gone, main ends quietly).
+// put_error writes to standard error and never fails: a closed terminal must not end a training run. Do not mix with
+// std::cout or fmt::print to the same stream.
+void put(std::string_view text);
+void put_error(std::string_view text);
+
+template <typename... Args>
+void print(fmt::format_string<Args...> format, Args&&... args) {
+  put(fmt::format(format, std::forward<Args>(args)...));
+}
+
+template <typename... Args>
+void print_error(fmt::format_string<Args...> format, Args&&... args) {
+  put_error(fmt::format(format, std::forward<Args>(args)...));
+}
+
+}  // namespace remede

@@ -1,0 +1,162 @@
+// The program: verbs, and the translation of errors into one line and an exit code.
+// 0: fine; 1: bad data, a bad model or a machine that cannot; 2: bad usage.
+#include <algorithm>
+#include <csignal>
+#include <new>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/common.h"
+#include "cli/verbs.h"
+#include "remede/base/error.h"
+#include "remede/base/file.h"
+
+namespace remede {
+namespace {
+
+constexpr int kFine = 0;
+constexpr int kBadData = 1;
+constexpr int kBadUsage = 2;
+
+const char* const kOverview =
+    "remede: decision trees that remember.\n"
+    "Learns one readable tree from sequences: at every step it walks to a leaf, answers, and may write to its memory.\n";
+
+const char* const kExamples =
+    "A first round:\n"
+    "  remede generate fixed-delay -o data.csv       make a task that needs memory\n"
+    "  remede train data.csv -o model.json           learn a tree\n"
+    "  remede show model.json                        read it\n"
+    "  remede evaluate model.json data.csv           score it\n"
+    "  remede predict model.json data.csv -o out.csv apply it\n"
+    "Files named - are standard input or output. `remede VERB --help` explains a verb.";
+
+// Number of single-letter edits (insert, delete, replace, swap of neighbours) from one word to the other.
+std::size_t edit_distance(const std::string& a, const std::string& b) {
+  std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
+  for (std::size_t i = 0; i <= a.size(); ++i) d[i][0] = i;
+  for (std::size_t j = 0; j <= b.size(); ++j) d[0][j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i)
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
+    }
+  return d[a.size()][b.size()];
+}
+
+// ", did you mean 'train'?", or nothing when no word is close.
+std::string suggestion(const std::string& word, const std::vector<std::string>& known) {
+  constexpr std::size_t kLongestWord = 64;  // a longer one is no typing error, and the table would be large
+  if (word.size() > kLongestWord) return "";
+  std::string best;
+  std::size_t least = std::max<std::size_t>(2, word.size() / 3 + 1);
+  for (const std::string& k : known) {
+    const bool begun = word.size() >= 3 && k.starts_with(word);  // "--val" for "--validation"
+    const std::size_t distance = begun ? 1 : edit_distance(word, k);
+    if (distance < least) {
+      least = distance;
+      best = k;
+    }
+  }
+  return best.empty() ? "" : fmt::format(", did you mean '{}'?", best);
+}
+
+std::vector<std::string> verb_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) names.push_back(verb->get_name());
+  return names;
+}
+
+std::vector<std::string> flag_names(const CLI::App& verb) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : verb.get_options())
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  return names;
+}
+
+// The help that would have helped.
+std::string pointer(const CLI::App& app) {
+  const std::vector<CLI::App*> used = app.get_subcommands();
+  return used.empty() ? " (see remede --help)" : fmt::format(" (see remede {} --help)", used.front()->get_name());
+}
+
+// An unexpected argument explains more than the consequences it has, so it is looked for first.
+std::string explain(const CLI::App& app, const CLI::ParseError& error) {
+  const std::vector<CLI::App*> used = app.get_subcommands();
+  const CLI::App& where = used.empty() ? app : *used.front();
+  const std::string verb = used.empty() ? "" : where.get_name() + ": ";
+  for (const CLI::App* level : {&app, &where})
+    for (const std::string& word : level->remaining()) {
+      const bool flag = word.size() > 1 && word[0] == '-';
+      if (flag) {
+        const std::string name = word.substr(0, word.find('='));
+        return fmt::format("{}unknown flag '{}'{}", verb, name, suggestion(name, flag_names(where)));
+      }
+      if (used.empty()) return fmt::format("unknown verb '{}'{}", word, suggestion(word, verb_names(app)));
+      return fmt::format("{}unexpected argument '{}'", verb, word);
+    }
+  if (used.empty()) return "expected a verb: " + fmt::format("{}", fmt::join(verb_names(app), ", "));
+  return verb + error.what();
+}
+
+// Errors are one line whatever they quote.
+std::string one_line(std::string text) {
+  for (char& c : text)
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
+  return text;
+}
+
+int report(const std::string& message, int code) {
+  print_error("remede: {}\n", one_line(message));
+  return code;
+}
+
+void parse(CLI::App& app, int argc, char** argv) {
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& asked) {  // --help and --version
+    std::ostringstream text;
+    app.exit(asked, text, text);
+    put(text.str());
+  }
+}
+
+int run(CLI::App& app, int argc, char** argv) {
+  try {
+    parse(app, argc, argv);
+    return kFine;
+  } catch (const CLI::ParseError& error) {
+    return report(explain(app, error) + pointer(app), kBadUsage);
+  } catch (const UsageError& error) {
+    return report(error.what(), kBadUsage);
+  } catch (const BrokenPipe&) {
+    return kFine;
+  } catch (const Error& error) {
+    return report(error.what(), kBadData);
+  } catch (const std::bad_alloc&) {
+    return report("not enough memory", kBadData);
+  } catch (const std::exception& error) {
+    return report(fmt::format("internal error: {}", error.what()), kBadData);
+  }
+}
+
+}  // namespace
+}  // namespace remede
+
+int main(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);  // a write to a closed pipe fails instead, where it can be handled
+  CLI::App app(remede::kOverview, "remede");
+  app.set_version_flag("--version", "remede " REMEDE_VERSION, "Print the version and exit");
+  app.get_formatter()->label("SUBCOMMAND", "VERB");
+  app.get_formatter()->column_width(34);
+  app.require_subcommand(1);
+  remede::add_predict(app);
+  remede::add_evaluate(app);
+  app.footer(remede::kExamples);  // after the verbs, which would inherit it
+  for (CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) verb->group("Verbs");
+  return remede::run(app, argc, argv);
+}

@@ -1,0 +1,14 @@
+// One function per verb, each in its own file: it adds the verb, its flags and what it does to the program.
+// A verb does its work in its CLI11 callback; bad data or a bad model is a remede::Error, bad usage a UsageError (cli/common.h).
+#pragma once
+
+namespace CLI {
+class App;
+}
+
+namespace remede {
+
+void add_predict(CLI::App& app);
+void add_evaluate(CLI::App& app);
+
+}  // namespace remede
