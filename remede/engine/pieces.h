@@ -1,0 +1,22 @@
+// How a batch is cut for threads: into pieces that depend on the batch alone, so that sums made piece by piece and added in the
+// order of the pieces are the same for any number of threads.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "remede/data/sequences.h"
+
+namespace remede {
+
+inline constexpr std::size_t kLanes = 16;        // sequences that go through a kernel together
+inline constexpr std::size_t kMostPieces = 64;   // bounds the memory of the partial sums
+
+// Consecutive parts of the batch, each a multiple of kLanes sequences long (the last may be shorter).
+std::vector<std::span<const std::uint32_t>> cut_pieces(std::span<const std::uint32_t> batch);
+
+// Sum of the target weights of a batch, at least the smallest positive number (so that it can divide).
+double total_weight(const Sequences& data, std::span<const std::uint32_t> batch);
+
+}  // namespace remede
