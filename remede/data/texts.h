@@ -1,0 +1,64 @@
+// Many short texts in one block of memory (about 4 bytes each beside their own), and a table that numbers distinct ones.
+// Files have millions of rows: a std::string per row would cost more than all their numbers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace remede {
+
+// Reads like a vector of std::string_view; only grows. A view is valid until the next push_back.
+class Texts {
+ public:
+  static constexpr std::size_t kMaxLength = std::size_t{64} << 20;  // of one text
+
+  std::size_t size() const { return end_.size(); }
+  bool empty() const { return end_.empty(); }
+
+  std::string_view operator[](std::size_t i) const {
+    const std::uint64_t base = base_[i / kGroup];
+    const std::uint64_t begin = i % kGroup == 0 ? base : base + end_[i - 1];
+    return {bytes_.data() + begin, static_cast<std::size_t>(base + end_[i] - begin)};
+  }
+  std::string_view back() const { return (*this)[size() - 1]; }
+
+  void push_back(std::string_view text);  // throws Error when it is longer than kMaxLength
+  void reserve(std::size_t count, std::size_t bytes);
+
+  bool operator==(const Texts&) const = default;
+
+ private:
+  static constexpr std::size_t kGroup = 32;  // texts that share a base, so that an end fits into 32 bits
+
+  std::string bytes_;
+  std::vector<std::uint32_t> end_;   // (texts) from the base of its group
+  std::vector<std::uint64_t> base_;  // (groups) where the group's first text begins
+};
+
+// Numbers distinct texts from 0 in the order of their first appearance.
+class Interner {
+ public:
+  std::uint32_t intern(std::string_view text);
+  std::optional<std::uint32_t> find(std::string_view text) const;
+
+  std::size_t size() const { return texts_.size(); }
+  const Texts& texts() const { return texts_; }
+  Texts take() { return std::move(texts_); }  // the table is of no use afterwards
+
+ private:
+  struct Slot {
+    std::uint32_t hash = 0;
+    std::uint32_t number = 0;  // from 1; 0: free
+  };
+  std::size_t slot_of(std::string_view text, std::uint32_t hash) const;  // its own, or the free one where it belongs
+  void grow();
+
+  Texts texts_;
+  std::vector<Slot> slots_;  // a power of two, at most half of them taken
+};
+
+}  // namespace remede
