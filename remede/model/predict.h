@@ -18,6 +18,13 @@ int find_leaf(const Tree& tree, const float* x, const float* m);
 // first order form it holds the previous step's on entry). Returns the leaf. No allocation.
 int step(const Tree& tree, const float* x, const float* fill, float* m, float* y);
 
+// Number of floats a model carries from step to step: for each tree its cells, then in the first-order form its last output.
+std::size_t state_size(const Model& model);
+
+// One step of a whole model: updates state (state_size, zero before the first step), assigns y (n_y: probabilities or values,
+// averaged over the trees) and leaf (trees). scratch: (n_y). No allocation.
+void step(const Model& model, const float* x, float* state, float* scratch, float* y, std::int32_t* leaf);
+
 // Logits to probabilities, in place. The arithmetic of every probability we print.
 void softmax(std::span<float> y);
 
@@ -27,7 +34,8 @@ struct Predictions {
   std::vector<std::int32_t> leaf;   // (trees, steps) the leaf each tree reached
 };
 
-Predictions predict(const Model& model, const Sequences& sequences);
+// The same bits for any number of threads (0: all of the machine's).
+Predictions predict(const Model& model, const Sequences& sequences, int threads = 1);
 
 // The class of the largest probability (the first of equals).
 int arg_max(std::span<const float> y);

@@ -1,0 +1,102 @@
+#include "remede/model/model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+
+#include "remede/base/error.h"
+#include "remede/model/limits.h"
+
+namespace remede {
+namespace {
+
+// The length of the UTF-8 sequence that starts at `at`, or 0 where there is none.
+std::size_t utf8_length(const std::string& text, std::size_t at) {
+  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
+  const auto follows = [&](std::size_t i, unsigned low = 0x80, unsigned high = 0xBF) {
+    return byte(i) >= low && byte(i) <= high;
+  };
+  const unsigned first = byte(at);
+  if (first < 0x80) return 1;
+  if (first >= 0xC2 && first <= 0xDF) return follows(at + 1) ? 2 : 0;
+  if (first >= 0xE0 && first <= 0xEF) {  // neither overlong forms nor surrogates
+    const bool second = follows(at + 1, first == 0xE0 ? 0xA0 : 0x80, first == 0xED ? 0x9F : 0xBF);
+    return second && follows(at + 2) ? 3 : 0;
+  }
+  if (first >= 0xF0 && first <= 0xF4) {
+    const bool second = follows(at + 1, first == 0xF0 ? 0x90 : 0x80, first == 0xF4 ? 0x8F : 0xBF);
+    return second && follows(at + 2) && follows(at + 3) ? 4 : 0;
+  }
+  return 0;
+}
+
+bool is_utf8(const std::string& text) {
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t length = utf8_length(text, i);
+    if (length == 0) return false;
+    i += length;
+  }
+  return true;
+}
+
+// REQUIRES of names: text that JSON can hold, and no two alike, for columns are matched by name.
+void check_names(const std::vector<std::string>& names, int most, const char* what, const std::string& where) {
+  if (names.size() > static_cast<std::size_t>(most)) fail("{}: expected at most {} {}, got {}", where, most, what, names.size());
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (!is_utf8(names[i])) fail("{}: expected {} in UTF-8, got other bytes in number {}", where, what, i + 1);
+  std::vector<std::string> sorted = names;
+  std::sort(sorted.begin(), sorted.end());
+  const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
+  if (twice != sorted.end()) fail("{}: expected {} that differ, got '{}' twice", where, what, *twice);
+}
+
+void check_schema(const Schema& schema, const std::string& where) {
+  check_names(schema.inputs, kMostInputs, "inputs", where);
+  check_names(schema.targets, kMostOutputs, "targets", where);
+  check_names(schema.classes, kMostOutputs, "classes", where);
+  if (!is_utf8(schema.id) || !is_utf8(schema.time)) fail("{}: expected names of columns in UTF-8, got other bytes", where);
+  const bool classifies = schema.task == Task::kClassification;
+  if (classifies && schema.classes.empty()) fail("{}: expected at least one class, got none", where);
+  if (!classifies && !schema.classes.empty()) fail("{}: expected no classes in regression, got {}", where, schema.classes.size());
+  if (classifies && schema.targets.size() > 1)
+    fail("{}: expected one target in classification, got {}", where, schema.targets.size());
+  if (!classifies && schema.targets.empty()) fail("{}: expected at least one target, got none", where);
+}
+
+void check_training(const TrainingRecord& training, const std::string& where) {
+  for (const auto& [name, value] : training.settings)
+    if (!is_utf8(name) || !is_utf8(value)) fail("{}: expected training settings in UTF-8, got other bytes", where);
+  const auto finite = [](double v) { return std::isfinite(v); };
+  if (!std::all_of(training.training_loss.begin(), training.training_loss.end(), finite) ||
+      !std::all_of(training.validation_loss.begin(), training.validation_loss.end(), finite))
+    fail("{}: expected finite losses in the training record", where);
+}
+
+}  // namespace
+
+int Model::node_count() const {
+  int nodes = 0;
+  for (const Tree& tree : trees) nodes += tree.node_count();
+  return nodes;
+}
+
+void check(const Model& model, const std::string& where) {
+  check_schema(model.schema, where);
+  check_training(model.training, where);
+  if (model.fill.size() != model.schema.inputs.size())
+    fail("{}: expected {} values of fill, one per input, got {}", where, model.schema.inputs.size(), model.fill.size());
+  if (!std::all_of(model.fill.begin(), model.fill.end(), [](float v) { return std::isfinite(v); }))
+    fail("{}: expected finite values of fill", where);
+  if (model.trees.empty() || model.trees.size() > static_cast<std::size_t>(kMostTrees))
+    fail("{}: expected 1 to {} trees, got {}", where, kMostTrees, model.trees.size());
+  for (std::size_t t = 0; t < model.trees.size(); ++t) {
+    const Tree& tree = model.trees[t];
+    const std::string name = fmt::format("{}: tree {}", where, t);
+    if (tree.n_x != model.n_x() || tree.n_y != model.n_y())
+      fail("{}: expected {} inputs and {} outputs, as the model has, got {} and {}", name, model.n_x(), model.n_y(), tree.n_x,
+           tree.n_y);
+    check(tree, name);
+  }
+}
+
+}  // namespace remede
