@@ -1,0 +1,16 @@
+// Which vector instruction sets the kernels are compiled for, and which of them this machine runs. Include before Highway.
+#pragma once
+
+// SSSE3 alone is not worth a copy; without a wider set the portable copy serves.
+#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
+
+namespace remede {
+
+enum class VectorTarget { kPortable, kSse4, kAvx2, kAvx512 };
+
+// The widest set this machine has, or the narrower one that the environment variable REMEDE_VECTOR names (portable, sse4, avx2,
+// avx512). Throws Error when the variable names one that is unknown or not there.
+VectorTarget vector_target();
+const char* name(VectorTarget target);
+
+}  // namespace remede

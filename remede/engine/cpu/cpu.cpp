@@ -1,0 +1,66 @@
+// The fast engine for CPUs: batches cut into pieces, pieces through the vector kernels.
+#include <algorithm>
+
+#include "remede/base/threads.h"
+#include "remede/engine/cpu/kernel.h"
+
+namespace remede {
+namespace {
+
+class CpuEngine final : public Engine {
+ public:
+  explicit CpuEngine(int threads) : threads_(threads <= 0 ? hardware_threads() : threads), scratch_(threads_) {}
+
+  BatchLoss gradient(const Parameters<float>& parameters, const GradientForm& form, const Sequences& data,
+                     std::span<const float> fill, std::span<const std::uint32_t> batch,
+                     Parameters<float>& gradient) override {
+    const auto scale = static_cast<float>(1.0 / total_weight(data, batch));
+    const BatchLoss total = run(parameters, form, data, fill, batch, scale, true);
+    if (!(gradient.shape == parameters.shape) || gradient.values.size() != parameters.values.size())
+      gradient = Parameters<float>(parameters.shape);
+    if (pieces_.empty()) std::fill(gradient.values.begin(), gradient.values.end(), 0.0F);
+    if (pieces_.empty()) return total;
+    for (std::size_t i = 1; i < pieces_.size(); ++i) {
+      for (std::size_t k = 0; k < sums_[0].node.size(); ++k) sums_[0].node[k] += sums_[i].node[k];
+      for (std::size_t k = 0; k < sums_[0].leaf.size(); ++k) sums_[0].leaf[k] += sums_[i].leaf[k];
+    }
+    cpu::finish(parameters, tree_, sums_[0], gradient);
+    return total;
+  }
+
+  BatchLoss loss(const Parameters<float>& parameters, const Sequences& data, std::span<const float> fill,
+                 std::span<const std::uint32_t> batch) override {
+    return run(parameters, GradientForm(), data, fill, batch, 0.0F, false);
+  }
+
+ private:
+  BatchLoss run(const Parameters<float>& parameters, const GradientForm& form, const Sequences& data,
+                std::span<const float> fill, std::span<const std::uint32_t> batch, float scale, bool gradient) {
+    cpu::prepare(parameters, form, tree_);
+    order_.assign(batch.begin(), batch.end());
+    // Longest first, so that lanes of a block end together: no step of a long sequence is paid for by a short one.
+    std::stable_sort(order_.begin(), order_.end(),
+                     [&](std::uint32_t a, std::uint32_t b) { return data.length(a) > data.length(b); });
+    pieces_ = cut_pieces(order_);
+    if (sums_.size() < pieces_.size()) sums_.resize(pieces_.size());
+    parallel_for(pieces_.size(), threads_, [&](std::size_t i, int worker) {
+      cpu::run_piece(tree_, {&data, fill, pieces_[i], scale, gradient}, scratch_[worker], sums_[i]);
+    });
+    BatchLoss total;
+    for (std::size_t i = 0; i < pieces_.size(); ++i) total += sums_[i].loss;
+    return total;
+  }
+
+  int threads_;
+  std::vector<cpu::Scratch> scratch_;  // one per thread
+  cpu::PreparedTree tree_;
+  std::vector<std::uint32_t> order_;
+  std::vector<std::span<const std::uint32_t>> pieces_;
+  std::vector<cpu::PieceSums> sums_;
+};
+
+}  // namespace
+
+std::unique_ptr<Engine> make_engine(int threads) { return std::make_unique<CpuEngine>(threads); }
+
+}  // namespace remede

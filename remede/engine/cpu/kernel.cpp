@@ -1,0 +1,190 @@
+// The vector kernels. Compiled once per instruction set (Highway's foreach_target includes this file again and again);
+// the last part chooses among the copies at run time.
+//
+// Forward rounds as model/predict.h does: a product, then a sum, in the same order. Backward may fuse them.
+#include "remede/engine/cpu/kernel.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "remede/base/vector_targets.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "remede/engine/cpu/kernel.cpp"
+#include "hwy/foreach_target.h"
+// After foreach_target, so that each target sees them again.
+#include "remede/base/vector-inl.h"
+#include "remede/engine/cpu/backward-inl.h"
+#include "remede/engine/cpu/forward-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace remede::HWY_NAMESPACE {
+
+// dst[i] = s (1 - s) with s = sigmoid(src[i]); s itself to `sigmoids` where given. Sizes are padded to whole vectors.
+void sigmoid_slopes(const float* src, std::size_t n, float* slopes, float* sigmoids) {
+  for (std::size_t i = 0; i < n; i += 16) {
+    const Wide s = sigmoid(load(src + i));
+    if (sigmoids != nullptr) store(s, sigmoids + i);
+    store(mul(s, sub(set(1.0F), s)), slopes + i);
+  }
+}
+
+// values[i] = exp(values[i]), padded to whole vectors.
+void exponentials(float* values, std::size_t n) {
+  for (std::size_t i = 0; i < n; i += 16) store(exp(load(values + i)), values + i);
+}
+
+void run_piece(const cpu::PreparedTree& tree, const cpu::Piece& piece, cpu::Scratch& scratch, cpu::PieceSums& sums) {
+  for (std::size_t at = 0; at < piece.sequences.size(); at += 16) {
+    const auto block = piece.sequences.subspan(at, std::min<std::size_t>(16, piece.sequences.size() - at));
+    const Block b = load_block(tree, piece, block, scratch);
+    forward(tree, b, scratch);
+    loss(tree, b, piece, scratch, sums.loss);
+    if (piece.gradient) backward(tree, b, scratch, sums);
+  }
+}
+
+}  // namespace remede::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace remede::cpu {
+namespace {
+
+struct Kernels {
+  void (*sigmoid_slopes)(const float*, std::size_t, float*, float*);
+  void (*exponentials)(float*, std::size_t);
+  void (*run_piece)(const PreparedTree&, const Piece&, Scratch&, PieceSums&);
+};
+
+#define REMEDE_KERNELS(ns) Kernels{ns::sigmoid_slopes, ns::exponentials, ns::run_piece}
+
+Kernels choose() {
+#if HWY_ARCH_X86
+  switch (vector_target()) {
+    case VectorTarget::kAvx512:
+      return REMEDE_KERNELS(N_AVX3);
+    case VectorTarget::kAvx2:
+      return REMEDE_KERNELS(N_AVX2);
+    case VectorTarget::kSse4:
+      return REMEDE_KERNELS(N_SSE4);
+    case VectorTarget::kPortable:
+      break;
+  }
+#endif
+  return REMEDE_KERNELS(HWY_NAMESPACE);
+}
+
+const Kernels& kernels() {
+  static const Kernels chosen = choose();
+  return chosen;
+}
+
+std::size_t padded(std::size_t n) { return (n + 15) / 16 * 16; }
+
+}  // namespace
+
+void prepare(const Parameters<float>& p, const GradientForm& form, PreparedTree& tree) {
+  const Shape& s = p.shape;
+  tree.form = form;
+  if (!(tree.shape == s) || tree.rows.empty()) {
+    tree.shape = s;
+    int at = 0;
+    for (int g = static_cast<int>(Group::kOutput); g < kGroups; ++g) {
+      tree.at[g] = at;
+      at += static_cast<int>(s.size(static_cast<Group>(g)) / s.leaves());
+    }
+    tree.row = (at + 3) / 4 * 4;
+    tree.node_row = (s.n_v() + 1 + 3) / 4 * 4;
+    tree.feature.resize(s.nodes());
+    tree.threshold.resize(s.nodes());
+    tree.rows.assign(static_cast<std::size_t>(s.leaves()) * tree.row, 0.0F);
+    const std::size_t cells = padded(static_cast<std::size_t>(s.leaves()) * s.n_m);
+    tree.open.resize(cells);
+    tree.gate_slope.resize(cells);
+    tree.blend.resize(s.size(Group::kRate) > 0 ? cells : 0);
+    tree.blend_slope.resize(tree.blend.size());
+  }
+  tree.missing_right = p.missing_right;
+  for (int i = 0; i < s.nodes(); ++i) {
+    const float* logits = p[Group::kIndex].data() + static_cast<std::size_t>(i) * s.n_v();
+    int f = 0;
+    for (int k = 1; k < s.n_v(); ++k)
+      if (logits[k] > logits[f]) f = k;
+    tree.feature[i] = f;
+    tree.threshold[i] = p[Group::kThreshold][static_cast<std::size_t>(i) * s.n_v() + f];
+  }
+  for (int g = static_cast<int>(Group::kOutput); g < kGroups; ++g) {
+    const std::span<const float> group = p[static_cast<Group>(g)];
+    const std::size_t width = group.size() / s.leaves();
+    if (width == 0) continue;
+    for (int l = 0; l < s.leaves(); ++l)
+      std::memcpy(tree.rows.data() + static_cast<std::size_t>(l) * tree.row + tree.at[g], group.data() + l * width,
+                  width * sizeof(float));
+  }
+  AlignedVector<float> padded_copy(tree.open.size());
+  const auto slopes = [&](Group g, float* to, float* sigmoids) {
+    std::copy(p[g].begin(), p[g].end(), padded_copy.begin());
+    kernels().sigmoid_slopes(padded_copy.data(), padded_copy.size(), to, sigmoids);
+  };
+  slopes(Group::kGate, tree.gate_slope.data(), nullptr);
+  if (!tree.blend.empty()) slopes(Group::kRate, tree.blend_slope.data(), tree.blend.data());
+  for (std::size_t i = 0; i < p[Group::kGate].size(); ++i) tree.open[i] = p[Group::kGate][i] >= 0.0F ? 1.0F : 0.0F;
+}
+
+void run_piece(const PreparedTree& tree, const Piece& piece, Scratch& scratch, PieceSums& sums) {
+  if (piece.gradient) {
+    sums.node.assign(static_cast<std::size_t>(tree.shape.nodes()) * tree.node_row, 0.0F);
+    sums.leaf.assign(static_cast<std::size_t>(tree.shape.leaves()) * tree.row, 0.0F);
+  }
+  sums.loss = BatchLoss();
+  kernels().run_piece(tree, piece, scratch, sums);
+}
+
+void finish(const Parameters<float>& p, const PreparedTree& tree, const PieceSums& sums, Parameters<float>& gradient) {
+  const Shape& s = p.shape;
+  const int n_v = s.n_v();
+  const std::span<const float> index = p[Group::kIndex], threshold = p[Group::kThreshold];
+  const std::span<float> d_index = gradient[Group::kIndex], d_threshold = gradient[Group::kThreshold];
+  const bool softmax = tree.form.index == IndexGradient::kSoftmax;
+  AlignedVector<float> share(padded(softmax ? index.size() : 0));
+  if (softmax) {
+    for (int i = 0; i < s.nodes(); ++i) {
+      const float* logits = index.data() + static_cast<std::size_t>(i) * n_v;
+      const float top = logits[tree.feature[i]];
+      for (int f = 0; f < n_v; ++f) share[static_cast<std::size_t>(i) * n_v + f] = logits[f] - top;
+    }
+    kernels().exponentials(share.data(), share.size());
+  }
+  for (int i = 0; i < s.nodes(); ++i) {
+    const std::size_t at = static_cast<std::size_t>(i) * n_v;
+    const float* row = sums.node.data() + static_cast<std::size_t>(i) * tree.node_row;
+    const float r = row[n_v];
+    float total = 0, mean = 0;
+    for (int f = 0; f < n_v; ++f) {
+      d_threshold[at + f] = 0;
+      d_index[at + f] = row[f] - threshold[at + f] * r;
+      if (softmax) {
+        total += share[at + f];
+        mean += share[at + f] * d_index[at + f];
+      }
+    }
+    d_threshold[at + tree.feature[i]] = -r;
+    if (softmax)
+      for (int f = 0; f < n_v; ++f) d_index[at + f] = share[at + f] / total * (d_index[at + f] - mean / total);
+  }
+  for (int g = static_cast<int>(Group::kOutput); g < kGroups; ++g) {
+    const std::span<float> group = gradient[static_cast<Group>(g)];
+    const std::size_t width = group.size() / s.leaves();
+    if (width == 0) continue;
+    for (int l = 0; l < s.leaves(); ++l)
+      std::memcpy(group.data() + l * width, sums.leaf.data() + static_cast<std::size_t>(l) * tree.row + tree.at[g],
+                  width * sizeof(float));
+  }
+}
+
+const char* vector_name() { return name(vector_target()); }
+
+}  // namespace remede::cpu
+#endif  // HWY_ONCE

@@ -1,0 +1,86 @@
+// The vector kernels' view of a batch: 16 sequences at a time, one per lane, all walking the same tree.
+//
+// A leaf's parameters stand in one row: output (n_y), gate (n_m), write (n_m, n_w), bias (n_m), rate (n_m), linear (n_y, n_v).
+// The derivative of the loss by the reached leaf's row is then one vector F per lane; the sum of F over the steps that reach a
+// leaf is its gradient, and F . row(l) is what leaf l would be worth (docs/mathematics.md, docs/performance.md).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "remede/base/aligned.h"
+#include "remede/engine/engine.h"
+#include "remede/engine/pieces.h"
+
+namespace remede::cpu {
+
+// The parameters of a batch in the kernels' layout. Read-only while the pieces of the batch run.
+struct PreparedTree {
+  Shape shape;
+  GradientForm form;
+  int row = 0;       // floats of a leaf's row, rounded up to a multiple of 4
+  int node_row = 0;  // floats of a node's sums: n_v, then one for the sum of r; rounded up likewise
+  std::array<int, kGroups> at{};          // where in a row each group of the leaf begins
+  std::vector<std::int32_t> feature;      // (nodes)
+  std::vector<float> threshold;           // (nodes)
+  std::vector<std::uint8_t> missing_right;  // (nodes)
+  AlignedVector<float> rows;              // (leaves, row)
+  AlignedVector<float> open;              // (leaves, n_m) 1 where the gate is open, else 0
+  AlignedVector<float> gate_slope;        // (leaves, n_m) s (1 - s), s = sigmoid(gate)
+  AlignedVector<float> blend;             // (leaves, n_m) a = sigmoid(rate); empty for writes that add
+  AlignedVector<float> blend_slope;       // (leaves, n_m) a (1 - a)
+};
+
+// Sums of one piece.
+struct PieceSums {
+  AlignedVector<float> node;  // (nodes, node_row) sum of r v, then sum of r
+  AlignedVector<float> leaf;  // (leaves, row)
+  BatchLoss loss;
+};
+
+// One visited node of one step: which lanes are on it, and which lanes need the worth of the leaf below it.
+struct Visit {
+  std::int32_t node;
+  std::uint16_t active;
+  std::uint16_t need;
+  std::uint16_t right;        // lanes that go right
+  std::int32_t left_child;    // position of the visit of the child, -1 where no lane needs it
+  std::int32_t right_child;
+  std::int32_t value;         // position of its value
+};
+
+// Scratch of one thread; grows, never shrinks.
+struct Scratch {
+  AlignedVector<float> v;        // (T + 1, n_v, 16) inputs (filled) and memory before each step
+  AlignedVector<float> split_v;  // the same with missing inputs as NaN; used only where there are any
+  AlignedVector<float> u;        // (T, n_m, 16)
+  AlignedVector<float> y;        // (T, n_y, 16) outputs, then the derivative of the loss by them
+  AlignedVector<float> target;   // (T, 1 or n_y, 16) class number, or values
+  AlignedVector<float> weight;   // (T, 16)
+  std::vector<std::int32_t> leaf;  // (T, 16)
+  std::vector<Visit> visits;     // of one step, level after level
+  AlignedVector<float> values;   // (visits, 16)
+  AlignedVector<float> f;        // (row, 16) the derivative F
+  AlignedVector<float> f_rows;   // (16, row) F turned, one row per lane
+  AlignedVector<float> v_rows;   // (16, node_row)
+  AlignedVector<float> q;        // (2, n_m, 16)
+  AlignedVector<float> r;        // (depth, 16)
+};
+
+struct Piece {
+  const Sequences* data;
+  std::span<const float> fill;                 // (n_x) or empty
+  std::span<const std::uint32_t> sequences;    // longest first
+  float scale;                                 // 1 / total weight of the batch
+  bool gradient;                               // else the loss alone
+};
+
+// The kernels of the widest vectors this machine has, or of those that REMEDE_VECTOR names (avx512, avx2, sse4, portable).
+void prepare(const Parameters<float>& parameters, const GradientForm& form, PreparedTree& tree);
+void run_piece(const PreparedTree& tree, const Piece& piece, Scratch& scratch, PieceSums& sums);
+void finish(const Parameters<float>& parameters, const PreparedTree& tree, const PieceSums& sums, Parameters<float>& gradient);
+const char* vector_name();
+
+}  // namespace remede::cpu
