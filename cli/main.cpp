@@ -156,6 +156,7 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   remede::add_predict(app);
   remede::add_evaluate(app);
+  remede::add_show(app);
   app.footer(remede::kExamples);  // after the verbs, which would inherit it
   for (CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) verb->group("Verbs");
   return remede::run(app, argc, argv);

@@ -10,5 +10,6 @@ namespace remede {
 
 void add_predict(CLI::App& app);
 void add_evaluate(CLI::App& app);
+void add_show(CLI::App& app);
 
 }  // namespace remede
