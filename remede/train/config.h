@@ -1,0 +1,58 @@
+// Every hyper-parameter of training. They are declared once, in parameters.def; everything here comes from that list.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "remede/engine/engine.h"
+
+namespace remede {
+
+enum class Recipe : std::uint8_t { kDefault, kPaper };
+enum class FormChoice : std::uint8_t { kAuto, kPaper, kRich };
+enum class ClassWeights : std::uint8_t { kNone, kBalanced };
+
+// Plain fields; an empty optional leaves the choice to the recipe.
+struct Config {
+#define REMEDE_PARAMETER(type, name, value, limits, group, help) type name = value;
+#include "remede/train/parameters.def"
+#undef REMEDE_PARAMETER
+  bool operator==(const Config&) const = default;
+};
+
+// One line of parameters.def, for whoever lists, reads or writes all of them.
+struct HyperParameter {
+  std::string_view name;                        // as the field: rate_index. The flag is --rate-index
+  std::string_view group;                       // heading
+  std::string_view help;                        // one line
+  std::string (*range)();                       // "0 .. 12" or "add, blend"
+  std::string (*get)(const Config&);            // as text; "auto" where nothing is given
+  void (*set)(Config&, std::string_view text);  // throws Error naming the flag when the text is not in range
+
+  std::string flag() const;                          // "--rate-index"
+  bool saved() const { return group != "Machine"; }  // whether it belongs in a model file and in a checkpoint
+};
+
+std::span<const HyperParameter> hyper_parameters();
+
+// Throws Error when a value is out of its range or two values contradict each other.
+void check(const Config& config);
+
+// The saved hyper-parameters by name, as text that set() reads back to the same bits.
+std::vector<std::pair<std::string, std::string>> settings(const Config& config);
+// Throws Error naming `where` for a name or value it does not know.
+Config config_from_settings(std::span<const std::pair<std::string, std::string>> settings, const std::string& where);
+
+// `base` with what the configuration fixes.
+LeafForm fixed_by(const Config& config, LeafForm base);
+GradientForm fixed_by(const Config& config, GradientForm base);
+
+// docs/parameters.md.
+std::string parameters_page();
+
+}  // namespace remede

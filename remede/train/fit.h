@@ -1,0 +1,36 @@
+// Data in, model out.
+#pragma once
+
+#include "remede/data/dataset.h"
+#include "remede/model/model.h"
+#include "remede/train/config.h"
+#include "remede/train/session.h"
+
+namespace remede {
+
+// How a model does on data with targets.
+struct Score {
+  std::size_t sequences = 0;
+  std::size_t targets = 0;  // steps that carry one
+  double accuracy = 0;      // classification
+  double log_loss = 0;
+  double rmse = 0;  // regression: over all steps and values
+};
+Score score(const Model& model, const Sequences& data, int threads = 1);
+
+struct Fit {
+  Model model;
+  Score validation;
+  bool held_out = true;   // false: the score is of the training data, since there was nothing to hold out
+  int trained_nodes = 0;  // before the tree was simplified
+  bool stopped = false;   // by the callback, before its end
+};
+
+// Learns a model. The same data, configuration and seed give the same bits, whatever the number of threads and however
+// often it was interrupted and resumed. `validation`: null holds out a part of the training data. `resume`: a
+// checkpoint of the same fit, or null. Throws Error for bad settings, for data that cannot be learned from, and for
+// another fit's checkpoint.
+Fit fit(const Dataset& training, const Dataset* validation, const Config& config, const Callbacks& callbacks = {},
+        const Checkpoint* resume = nullptr);
+
+}  // namespace remede

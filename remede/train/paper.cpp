@@ -1,0 +1,100 @@
+#include "remede/train/paper.h"
+
+#include <algorithm>
+
+namespace remede {
+namespace {
+
+// The update at which something is decided next.
+std::uint64_t next_decision(const Trainer& trainer, const Budget& budget) {
+  const std::uint64_t end = trainer.schedule().decays() ? trainer.schedule().end() : budget.updates - budget.decay;
+  return std::min(trainer.validated_at() + budget.validate_every, end);
+}
+
+bool finished(const Trainer& trainer) { return trainer.lost() || trainer.updates() >= trainer.schedule().end(); }
+
+// The rates decay when the time has come, or earlier, from the best parameters, when nothing has got better for long.
+void decide(Trainer& trainer, const Budget& budget) {
+  if (trainer.schedule().decays()) return;
+  if (trainer.updates() >= budget.updates - budget.decay) {
+    trainer.begin_decay(budget.decay);
+  } else if (trainer.updates() - trainer.best_updates() >= budget.patience) {
+    trainer.return_to_best();
+    trainer.begin_decay(std::min(budget.decay, trainer.updates()));
+  }
+}
+
+Progress progress_of(const Trainer& trainer, const Budget& budget) {
+  const bool decays = trainer.schedule().decays();
+  const std::uint64_t end = decays ? trainer.schedule().end() : budget.updates;
+  Progress p;
+  p.done = static_cast<double>(trainer.updates()) / static_cast<double>(std::max<std::uint64_t>(1, end));
+  p.updates = trainer.updates();
+  p.training_loss = trainer.training_curve().back();
+  p.validation_loss = trainer.validation_curve().back();
+  p.best_loss = trainer.best_loss();
+  p.best_accuracy = trainer.best_accuracy();
+  p.phase = decays ? "decay" : "start";
+  return p;
+}
+
+std::string state_of(const Trainer& trainer) {
+  ByteWriter bytes;
+  trainer.save(bytes);
+  return bytes.take();
+}
+
+void load_state(std::string_view state, Trainer& trainer) {
+  ByteReader bytes(state, "checkpoint");
+  trainer.load(bytes);
+  bytes.expect_end();
+}
+
+Outcome outcome_of(const Trainer& trainer, bool stopped) {
+  if (!trainer.has_best()) fail("expected a finite loss, got none: the inputs may be too large (see --standardise)");
+  Outcome outcome;
+  outcome.trees.push_back(harden(trainer.best()));
+  outcome.trained_nodes = outcome.trees.front().node_count();
+  outcome.training_loss.assign(trainer.training_curve().begin(), trainer.training_curve().end());
+  outcome.validation_loss.assign(trainer.validation_curve().begin(), trainer.validation_curve().end());
+  outcome.stopped = stopped;
+  return outcome;
+}
+
+}  // namespace
+
+StartPlan single_plan(const Config& config, const Schema& schema, const LeafForm& form, const GradientForm& gradient) {
+  StartPlan plan;
+  plan.shape = {config.depth.value_or(6), schema.n_x(), config.memory.value_or(5), schema.n_y(),
+                fixed_by(config, form)};
+  plan.gradient = fixed_by(config, gradient);
+  plan.rates = rates_of(config);
+  plan.clip = static_cast<float>(config.clip);
+  plan.batch = config.batch;
+  plan.seed = static_cast<std::uint64_t>(config.seed);
+  return plan;
+}
+
+Outcome train_single(const StartPlan& plan, const TrainingData& data, const Budget& budget, int threads,
+                     Session& session) {
+  const std::unique_ptr<Engine> engine = make_engine(threads);
+  const auto pause = [&session] { return session.pause(); };
+  Trainer trainer(plan, data);
+  bool stopped = false;
+  if (!session.resume().empty()) load_state(session.resume(), trainer);
+  if (trainer.validation_curve().empty()) trainer.validate(*engine);
+  while (!finished(trainer) && !stopped) {
+    const std::uint64_t next = next_decision(trainer, budget);
+    trainer.advance_to(next, *engine, pause);
+    stopped = session.stop();
+    if (stopped || session.checkpoint_due()) session.checkpoint(state_of(trainer));
+    const bool paused = trainer.updates() < next && !trainer.lost();
+    if (paused && !stopped) continue;
+    trainer.validate(*engine);  // when stopped, too: the best so far may be now
+    decide(trainer, budget);
+    session.progress(progress_of(trainer, budget));
+  }
+  return outcome_of(trainer, stopped);
+}
+
+}  // namespace remede

@@ -1,0 +1,141 @@
+#include "remede/train/prepare.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "remede/base/error.h"
+
+namespace remede {
+namespace {
+
+constexpr std::uint64_t kSplitStream = 0x73706c6974;  // no start has this number
+
+std::size_t targets_of(const Sequences& data) {
+  return static_cast<std::size_t>(
+      std::count_if(data.weight.begin(), data.weight.end(), [](float w) { return w > 0.0F; }));
+}
+
+void expect_targets(const Sequences& data, const char* which) {
+  if (targets_of(data) == 0) fail("expected {} data with at least one target, got none", which);
+}
+
+void expect_same_schema(const Schema& training, const Schema& validation) {
+  if (training.inputs != validation.inputs)
+    fail("expected validation data with the inputs of the training data ({}), got {}", training.n_x(),
+         validation.n_x());
+  if (training.task != validation.task || training.classes != validation.classes ||
+      training.targets != validation.targets)
+    fail("expected validation data with the targets of the training data, got other ones");
+}
+
+// Some of the sequences, at least one on either side. REQUIRES: at least two.
+void hold_out_sequences(const Sequences& all, double fraction, std::int64_t seed, Sequences& training,
+                        Sequences& validation) {
+  std::vector<std::uint32_t> numbers(all.count());
+  std::iota(numbers.begin(), numbers.end(), 0U);
+  Random random(static_cast<std::uint64_t>(seed), kSplitStream);
+  random.shuffle(std::span<std::uint32_t>(numbers));
+  const auto wanted = static_cast<std::size_t>(fraction * static_cast<double>(all.count()) + 0.5);
+  const std::size_t held = std::clamp<std::size_t>(wanted, 1, all.count() - 1);
+  const auto cut = numbers.begin() + static_cast<std::ptrdiff_t>(held);
+  std::sort(numbers.begin(), cut);
+  std::sort(cut, numbers.end());
+  const std::span<const std::uint32_t> sorted(numbers);
+  validation = select(all, sorted.first(held));
+  training = select(all, sorted.subspan(held));
+}
+
+// The last targets of the only sequence. Both sides keep all steps, so that the memory is what it would be.
+void hold_out_end(const Sequences& all, double fraction, Sequences& training, Sequences& validation) {
+  training = validation = all;
+  const std::size_t targets = targets_of(all);
+  const auto held = static_cast<std::size_t>(fraction * static_cast<double>(targets) + 0.5);
+  const std::size_t learned = targets - std::clamp<std::size_t>(held, 1, targets - 1);
+  std::size_t seen = 0;
+  for (std::size_t t = 0; t < all.steps(); ++t) {
+    if (all.weight[t] == 0.0F) continue;
+    (seen < learned ? validation : training).weight[t] = 0.0F;
+    ++seen;
+  }
+}
+
+// Every class counts the same in all; the mean weight stays what it was.
+void balance(const Sequences& counted, std::span<Sequences* const> weighted) {
+  std::vector<double> of_class(static_cast<std::size_t>(counted.n_y), 0.0);
+  for (std::size_t t = 0; t < counted.steps(); ++t)
+    if (counted.weight[t] > 0.0F)
+      of_class[static_cast<std::size_t>(counted.label[t])] += static_cast<double>(counted.weight[t]);
+  const double total = std::accumulate(of_class.begin(), of_class.end(), 0.0);
+  const auto present =
+      static_cast<double>(std::count_if(of_class.begin(), of_class.end(), [](double n) { return n > 0; }));
+  for (Sequences* data : weighted)
+    for (std::size_t t = 0; t < data->steps(); ++t) {
+      if (data->weight[t] == 0.0F) continue;
+      const double here = of_class[static_cast<std::size_t>(data->label[t])];
+      if (here > 0) data->weight[t] *= static_cast<float>(total / (present * here));
+    }
+}
+
+bool scales_inputs(const Config& config, const Sequences& training) {
+  return config.standardise.value_or(!inputs_of_order_one(training));
+}
+
+}  // namespace
+
+Prepared prepare(const Dataset& training, const Dataset* validation, const Config& config, const Shifts& shifts) {
+  const Sequences& all = training.sequences;
+  expect_targets(all, "training");
+  Prepared p;
+  if (validation != nullptr) {
+    expect_same_schema(training.schema, validation->schema);
+    expect_targets(validation->sequences, "validation");
+    p.data.training = all;
+    p.validation = validation->sequences;
+  } else if (config.validation_fraction > 0 && all.count() > 1) {
+    hold_out_sequences(all, config.validation_fraction, config.seed, p.data.training, p.validation);
+  } else if (config.validation_fraction > 0 && targets_of(all) > 1) {
+    hold_out_end(all, config.validation_fraction, p.data.training, p.validation);
+  } else {
+    p.data.training = p.validation = all;
+    p.held_out = false;
+  }
+  expect_targets(p.data.training, "training");
+  expect_targets(p.validation, "validation");
+  p.data.validation = p.validation;
+  Sequences* both[] = {&p.data.training, &p.data.validation};
+  const bool classes = training.schema.task == Task::kClassification;
+  if (classes && config.class_weights == ClassWeights::kBalanced) balance(Sequences(p.data.training), both);
+  if (scales_inputs(config, p.data.training)) scale_inputs(p.data.training, shifts.inputs, p.scaling);
+  if (!classes && config.standardise.value_or(true)) scale_values(p.data.training, shifts.values, p.scaling);
+  for (Sequences* data : both) apply(p.scaling, *data);
+  const auto n_x = static_cast<std::size_t>(training.schema.n_x());
+  p.data.fill.assign(n_x, 0.0F);
+  p.fill = p.scaling.x_shift.empty() ? p.data.fill : p.scaling.x_shift;
+  p.data.quantiles = input_quantiles(p.data.training);
+  return p;
+}
+
+Budget budget_of(const Config& config, std::size_t sequences, std::uint64_t updates) {
+  const std::uint64_t epoch = updates_per_epoch(sequences, config.batch);
+  Budget budget;
+  budget.updates = updates;
+  if (config.updates) budget.updates = static_cast<std::uint64_t>(*config.updates);
+  if (config.epochs) budget.updates = static_cast<std::uint64_t>(*config.epochs) * epoch;
+  budget.decay = static_cast<std::uint64_t>(config.decay * static_cast<double>(budget.updates));
+  budget.patience = config.patience ? static_cast<std::uint64_t>(*config.patience) : budget.updates / 4 + 1;
+  budget.validate_every =
+      config.validate_every ? static_cast<std::uint64_t>(*config.validate_every) : std::max<std::uint64_t>(100, epoch);
+  return budget;
+}
+
+Rates rates_of(const Config& c) {
+  Rates rates{};
+  const double by_group[kGroups] = {c.rate_index, c.rate_threshold, c.rate_output, c.rate_gate,
+                                    c.rate_write, c.rate_bias,      c.rate_rate,   c.rate_linear};
+  std::transform(std::begin(by_group), std::end(by_group), rates.begin(),
+                 [](double r) { return static_cast<float>(r); });
+  return rates;
+}
+
+}  // namespace remede

@@ -1,0 +1,42 @@
+// From data sets to what the starts learn from: the validation split, class weights and scales.
+#pragma once
+
+#include "remede/data/dataset.h"
+#include "remede/train/config.h"
+#include "remede/train/scaling.h"
+#include "remede/train/trainer.h"
+
+namespace remede {
+
+struct Prepared {
+  TrainingData data;        // weighted and scaled
+  Scaling scaling;          // how
+  std::vector<float> fill;  // (n_x) what a missing raw input counts as
+  Sequences validation;     // as it stands in the file, to score the finished model on
+  bool held_out = true;     // false: there was nothing to hold out, and validation is on training data
+};
+
+// What the forms that will be tried can undo (scaling.h).
+struct Shifts {
+  bool inputs = false;
+  bool values = false;
+};
+
+// `validation`: null holds out sequences of the training data (the last steps where there is only one sequence).
+// Throws Error when there is nothing to learn from or the two do not fit together.
+Prepared prepare(const Dataset& training, const Dataset* validation, const Config& config, const Shifts& shifts);
+
+// How long one start runs, in updates.
+struct Budget {
+  std::uint64_t updates = 0;   // in all, the decay included
+  std::uint64_t decay = 0;     // of these, at the end
+  std::uint64_t patience = 0;  // without a better validation before the decay begins early
+  std::uint64_t validate_every = 0;
+};
+// `updates` where the configuration gives neither updates nor epochs.
+Budget budget_of(const Config& config, std::size_t sequences, std::uint64_t updates);
+
+// By Group.
+Rates rates_of(const Config& config);
+
+}  // namespace remede

@@ -1,0 +1,111 @@
+#include "remede/train/scaling.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace remede {
+namespace {
+
+// Mean and standard deviation of what is shown to it.
+class Moments {
+ public:
+  void add(double value) {
+    ++count_;
+    const double distance = value - mean_;
+    mean_ += distance / static_cast<double>(count_);
+    squares_ += distance * (value - mean_);
+  }
+  float mean() const { return static_cast<float>(mean_); }
+  // 1 where all values are equal: there is nothing to scale.
+  float deviation() const {
+    const double variance = count_ > 0 ? squares_ / static_cast<double>(count_) : 0.0;
+    const auto deviation = static_cast<float>(std::sqrt(variance));
+    return std::isnormal(deviation) ? deviation : 1.0F;
+  }
+
+ private:
+  std::size_t count_ = 0;
+  double mean_ = 0;
+  double squares_ = 0;
+};
+
+// Rows of a (leaves, rows, n) array read inputs first, then cells. Brings the input weights to raw inputs and takes
+// what the shifts contribute out of the constants (leaves * rows), where there are any.
+void fold_rows(const Scaling& scaling, std::size_t n, std::vector<float>& weights, std::vector<float>* constants) {
+  if (n == 0) return;
+  for (std::size_t row = 0; row < weights.size() / n; ++row) {
+    double contributed = 0;
+    for (std::size_t f = 0; f < scaling.x_scale.size(); ++f) {
+      const double weight = static_cast<double>(weights[row * n + f]) / static_cast<double>(scaling.x_scale[f]);
+      contributed += weight * static_cast<double>(scaling.x_shift[f]);
+      weights[row * n + f] = static_cast<float>(weight);
+    }
+    if (constants != nullptr)
+      (*constants)[row] = static_cast<float>(static_cast<double>((*constants)[row]) - contributed);
+  }
+}
+
+void fold_values(const Scaling& scaling, Tree& tree) {
+  const std::size_t n_y = scaling.y_scale.size();
+  for (std::size_t k = 0; k < tree.output.size(); ++k)
+    tree.output[k] = tree.output[k] * scaling.y_scale[k % n_y] + scaling.y_shift[k % n_y];
+  const auto n_v = static_cast<std::size_t>(tree.n_v());
+  for (std::size_t k = 0; k < tree.linear.size(); ++k) tree.linear[k] *= scaling.y_scale[k / n_v % n_y];
+}
+
+}  // namespace
+
+bool inputs_of_order_one(const Sequences& data) {
+  const auto n_x = static_cast<std::size_t>(data.n_x);
+  std::vector<float> largest(n_x, 0.0F);
+  for (std::size_t k = 0; k < data.x.size(); ++k)
+    if (!std::isnan(data.x[k])) largest[k % n_x] = std::max(largest[k % n_x], std::abs(data.x[k]));
+  return std::all_of(largest.begin(), largest.end(),
+                     [](float most) { return most == 0.0F || (most >= 0.1F && most <= 10.0F); });
+}
+
+void scale_inputs(const Sequences& data, bool shift_inputs, Scaling& scaling) {
+  const auto n_x = static_cast<std::size_t>(data.n_x);
+  std::vector<Moments> moments(n_x);
+  for (std::size_t k = 0; k < data.x.size(); ++k)
+    if (!std::isnan(data.x[k])) moments[k % n_x].add(static_cast<double>(data.x[k]));
+  for (const Moments& m : moments) {
+    scaling.x_shift.push_back(shift_inputs ? m.mean() : 0.0F);
+    scaling.x_scale.push_back(m.deviation());
+  }
+}
+
+void scale_values(const Sequences& data, bool shift_values, Scaling& scaling) {
+  const auto n_y = static_cast<std::size_t>(data.n_y);
+  std::vector<Moments> moments(n_y);
+  for (std::size_t k = 0; k < data.value.size(); ++k)
+    if (data.weight[k / n_y] > 0.0F) moments[k % n_y].add(static_cast<double>(data.value[k]));
+  for (const Moments& m : moments) {
+    scaling.y_shift.push_back(shift_values ? m.mean() : 0.0F);
+    scaling.y_scale.push_back(m.deviation());
+  }
+}
+
+void apply(const Scaling& scaling, Sequences& data) {
+  const auto scale = [](std::vector<float>& values, const std::vector<float>& shift, const std::vector<float>& by) {
+    if (by.empty()) return;
+    for (std::size_t k = 0; k < values.size(); ++k) values[k] = (values[k] - shift[k % by.size()]) / by[k % by.size()];
+  };
+  scale(data.x, scaling.x_shift, scaling.x_scale);
+  scale(data.value, scaling.y_shift, scaling.y_scale);
+}
+
+void fold(const Scaling& scaling, Tree& tree) {
+  if (!scaling.x_scale.empty()) {
+    for (std::size_t i = 0; i < tree.feature.size(); ++i) {
+      if (tree.feature[i] >= tree.n_x) continue;
+      const auto f = static_cast<std::size_t>(tree.feature[i]);
+      tree.threshold[i] = tree.threshold[i] * scaling.x_scale[f] + scaling.x_shift[f];
+    }
+    fold_rows(scaling, static_cast<std::size_t>(tree.n_w()), tree.write, tree.form.write_bias ? &tree.bias : nullptr);
+    fold_rows(scaling, static_cast<std::size_t>(tree.n_v()), tree.linear, &tree.output);
+  }
+  if (!scaling.y_scale.empty()) fold_values(scaling, tree);
+}
+
+}  // namespace remede

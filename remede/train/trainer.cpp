@@ -1,0 +1,140 @@
+#include "remede/train/trainer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace remede {
+
+Trainer::Trainer(const StartPlan& plan, const TrainingData& data)
+    : plan_(plan),
+      data_(&data),
+      random_(plan.seed, plan.stream),
+      parameters_(initial_parameters(plan, data.quantiles, random_)),
+      gradient_(plan.shape),
+      adam_(plan.shape, plan.rates),
+      order_(data.training.count()),
+      validation_(data.validation.count()),
+      best_(parameters_) {
+  std::iota(order_.begin(), order_.end(), 0U);
+  std::iota(validation_.begin(), validation_.end(), 0U);
+  position_ = order_.size();  // the first batch shuffles
+}
+
+void Trainer::update(Engine& engine) {
+  const BatchLoss loss =
+      engine.gradient(parameters_, plan_.gradient, data_->training, data_->fill, next_batch(), gradient_);
+  const float clip = clip_factor(gradient_.values, plan_.clip);
+  lost_ = !std::isfinite(loss.loss) || !std::isfinite(clip);
+  if (lost_) return;
+  adam_.update(parameters_, gradient_, clip, schedule_.factor(updates_));
+  since_validation_ += loss;
+  ++updates_;
+}
+
+void Trainer::advance_to(std::uint64_t updates, Engine& engine, const std::function<bool()>& pause) {
+  while (updates_ < updates && !lost_) {
+    update(engine);
+    if (pause && pause()) return;
+  }
+}
+
+std::uint64_t updates_per_epoch(std::size_t sequences, int batch) {
+  const auto size = static_cast<std::size_t>(batch);
+  return std::max<std::size_t>(1, (sequences + size / 2) / size);
+}
+
+// Whole batches; what is left at the end of an epoch makes a batch when it is at least half of one, else the next
+// shuffle gives those sequences their turn.
+std::span<const std::uint32_t> Trainer::next_batch() {
+  const auto batch = static_cast<std::size_t>(plan_.batch);
+  const std::size_t left = order_.size() - position_;
+  if (left == 0 || (left < (batch + 1) / 2 && left < order_.size())) {
+    random_.shuffle(std::span<std::uint32_t>(order_));
+    position_ = 0;
+  }
+  const std::size_t size = std::min(batch, order_.size() - position_);
+  const std::span<const std::uint32_t> numbers(order_.data() + position_, size);
+  position_ += size;
+  return numbers;
+}
+
+BatchLoss Trainer::validate(Engine& engine) {
+  const BatchLoss loss = engine.loss(parameters_, data_->validation, data_->fill, validation_);
+  validation_curve_.push_back(loss.mean());
+  training_curve_.push_back(since_validation_.mean());
+  since_validation_ = BatchLoss();
+  validated_at_ = updates_;
+  if (!std::isfinite(loss.loss)) {
+    lost_ = true;
+  } else if (!has_best() || loss.mean() < best_loss_) {
+    best_.values = parameters_.values;
+    best_.missing_right = parameters_.missing_right;
+    best_loss_ = loss.mean();
+    best_accuracy_ = loss.accuracy();
+    best_updates_ = updates_;
+  }
+  return loss;
+}
+
+void Trainer::return_to_best() {
+  if (!has_best() || best_updates_ == updates_) return;
+  parameters_.values = best_.values;
+  parameters_.missing_right = best_.missing_right;
+  adam_.forget();
+}
+
+void Trainer::save(ByteWriter& to) const {
+  for (const std::uint64_t word : random_.state()) to.put(word);
+  for (const Parameters<float>* p : {&parameters_, &best_}) {
+    to.put(p->values);
+    to.put(p->missing_right);
+  }
+  adam_.save(to);
+  to.put(schedule_.decay_begin);
+  to.put(schedule_.decay_length);
+  to.put(order_);
+  to.put(static_cast<std::uint64_t>(position_));
+  to.put(updates_);
+  to.put(lost_);
+  to.put(validated_at_);
+  to.put(since_validation_.loss);
+  to.put(since_validation_.weight);
+  to.put(since_validation_.correct);
+  to.put(best_loss_);
+  to.put(best_accuracy_);
+  to.put(best_updates_);
+  to.put(training_curve_);
+  to.put(validation_curve_);
+}
+
+void Trainer::load(ByteReader& from) {
+  std::array<std::uint64_t, 4> state{};
+  for (std::uint64_t& word : state) from.get(word);
+  random_.set_state(state);
+  for (Parameters<float>* p : {&parameters_, &best_}) {
+    from.get(p->values, plan_.shape.total());
+    from.get(p->missing_right, static_cast<std::size_t>(plan_.shape.nodes()));
+  }
+  adam_.load(from);
+  from.get(schedule_.decay_begin);
+  from.get(schedule_.decay_length);
+  from.get(order_, data_->training.count());
+  position_ = from.get<std::uint64_t>();
+  from.get(updates_);
+  lost_ = from.get<std::uint8_t>() != 0;
+  from.get(validated_at_);
+  from.get(since_validation_.loss);
+  from.get(since_validation_.weight);
+  from.get(since_validation_.correct);
+  from.get(best_loss_);
+  from.get(best_accuracy_);
+  from.get(best_updates_);
+  from.get(training_curve_);
+  from.get(validation_curve_);
+  const bool sound = position_ <= order_.size() &&
+                     std::all_of(order_.begin(), order_.end(), [&](std::uint32_t s) { return s < order_.size(); });
+  if (!sound) fail("{}: expected the state of a start, got sequence numbers that do not exist", from.where());
+}
+
+}  // namespace remede
