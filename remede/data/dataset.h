@@ -50,6 +50,11 @@ Dataset read_dataset(const std::string& path, const Roles& roles);
 // schema's id, time and target columns.
 Dataset read_dataset(const std::string& path, const Schema& schema, const Roles& roles, bool need_target);
 
+// The same from any source of bytes (data/csv.h).
+struct ByteSource;
+Dataset read_dataset(ByteSource source, const Roles& roles);
+Dataset read_dataset(ByteSource source, const Schema& schema, const Roles& roles, bool need_target);
+
 // Writes a data set as CSV ("-": standard output), in the order of its steps: id, time, inputs, targets, under their names.
 // Reading it back with the same roles gives the same bits.
 void write_dataset(const std::string& path, const Dataset& dataset);

@@ -1,0 +1,167 @@
+#include "remede/data/layout.h"
+
+#include <algorithm>
+#include <span>
+#include <string_view>
+
+#include "remede/base/error.h"
+#include "remede/data/csv.h"
+
+namespace remede {
+namespace {
+
+constexpr std::string_view kIdNames[] = {"id", "sequence", "seq", "sequence_id", "seq_id", "sequenceid", "series", "series_id"};
+constexpr std::string_view kTimeNames[] = {"time", "step", "t", "timestamp", "date", "datetime", "time_step", "timestep"};
+constexpr std::string_view kTargetNames[] = {"y", "target", "label", "class"};
+
+std::string lower(std::string text) {
+  for (char& c : text)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return text;
+}
+
+std::string listed(const std::vector<std::string>& names) {
+  constexpr std::size_t kMost = 20;
+  std::string text;
+  for (std::size_t i = 0; i < names.size() && i < kMost; ++i) text += (i == 0 ? "" : ", ") + shown(names[i]);
+  if (names.size() > kMost) text += fmt::format(" and {} more", names.size() - kMost);
+  return names.empty() ? "none" : text;
+}
+
+// Gives columns their parts one after the other; a column has one part.
+class Assignment {
+ public:
+  Assignment(const std::string& file, const std::vector<std::string>& columns) : file_(file), columns_(columns) {
+    layout_.column.resize(columns.size());
+    taken_.resize(columns.size());
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      if (!columns[c].empty()) continue;
+      taken_[c] = true;
+      layout_.notes.push_back(fmt::format("column {} has no name and is left out", c + 1));
+    }
+  }
+
+  Layout& layout() { return layout_; }
+  const std::vector<std::string>& columns() const { return columns_; }
+
+  bool has(const std::string& name) const { return std::find(columns_.begin(), columns_.end(), name) != columns_.end(); }
+
+  // Gives the column of this name its part. REQUIRES: has(name).
+  void take(const std::string& name, Part part, std::size_t slot = 0) {
+    const auto c = static_cast<std::size_t>(std::find(columns_.begin(), columns_.end(), name) - columns_.begin());
+    if (taken_[c]) fail("{}: expected one part for column {}, got several", file_, shown(name));
+    taken_[c] = true;
+    layout_.column[c] = {part, static_cast<std::uint32_t>(slot)};
+  }
+
+  void require(const std::string& name, const char* flag) const {
+    if (!has(name)) fail("{}: {}: expected one of the columns {}, got {}", file_, flag, listed(columns_), shown(name));
+  }
+
+  // The one free column whose name suggests the part; empty when there is none.
+  std::string guess(std::span<const std::string_view> names, const char* what, const char* flag) const {
+    std::vector<std::string> found;
+    for (std::size_t c = 0; c < columns_.size(); ++c)
+      if (!taken_[c] && std::find(names.begin(), names.end(), lower(columns_[c])) != names.end()) found.push_back(columns_[c]);
+    if (found.size() > 1)
+      fail("{}: expected one {} column, got {}: say which with {} (and leave out others with --ignore)", file_, what,
+           listed(found), flag);
+    return found.empty() ? "" : found.front();
+  }
+
+  void take_rest_as_inputs() {
+    for (std::size_t c = 0; c < columns_.size(); ++c) {
+      if (taken_[c]) continue;
+      layout_.column[c] = {Part::kInput, static_cast<std::uint32_t>(layout_.inputs.size())};
+      layout_.inputs.push_back(columns_[c]);
+    }
+    if (layout_.inputs.empty()) fail("{}: expected at least one input column, got only {}", file_, listed(columns_));
+  }
+
+  void take_ignored(const Roles& roles, bool must_exist) {
+    for (const std::string& name : roles.ignore) {
+      if (must_exist) require(name, "--ignore");
+      if (has(name)) take(name, Part::kSkip);
+    }
+  }
+
+  void take_id(const std::string& name) {
+    layout_.id = name;
+    if (!name.empty() && name != "row") take(name, Part::kId);
+    if (name.empty()) layout_.notes.push_back("no id column: the file is one sequence");
+  }
+
+  void take_time(const std::string& name) {
+    layout_.time = name;
+    if (!name.empty()) take(name, Part::kTime);
+  }
+
+  void take_targets(const std::vector<std::string>& names) {
+    layout_.targets = names;
+    for (std::size_t i = 0; i < names.size(); ++i) take(names[i], Part::kTarget, i);
+  }
+
+ private:
+  const std::string& file_;
+  const std::vector<std::string>& columns_;
+  std::vector<bool> taken_;
+  Layout layout_;
+};
+
+bool is_none(const std::string& name) { return name.empty() || name == "none"; }
+
+}  // namespace
+
+Layout lay_out(const std::string& file, const std::vector<std::string>& columns, const Roles& roles) {
+  Assignment a(file, columns);
+  // All that is given comes first, so that no guess takes a column that is spoken for.
+  a.take_ignored(roles, true);
+  if (roles.id && !is_none(*roles.id) && *roles.id != "row") a.require(*roles.id, "--id");
+  if (roles.time && !is_none(*roles.time)) a.require(*roles.time, "--time");
+  for (const std::string& name : roles.target) a.require(name, "--target");
+  if (roles.id) a.take_id(is_none(*roles.id) ? "" : *roles.id);
+  if (roles.time) a.take_time(is_none(*roles.time) ? "" : *roles.time);
+  a.take_targets(roles.target);
+  if (!roles.id) a.take_id(a.guess(kIdNames, "id", "--id"));
+  if (!roles.time) a.take_time(a.guess(kTimeNames, "time", "--time"));
+  if (roles.target.empty()) {
+    const std::string name = a.guess(kTargetNames, "target", "--target");
+    if (name.empty())
+      fail("{}: expected a target column (y, target, label or class), got {}: name it with --target", file, listed(columns));
+    a.take_targets({name});
+  }
+  a.take_rest_as_inputs();
+  return a.layout();
+}
+
+Layout lay_out(const std::string& file, const std::vector<std::string>& columns, const Roles& roles, const Schema& schema,
+               bool need_target) {
+  Assignment a(file, columns);
+  a.take_ignored(roles, false);
+  const auto chosen = [&](const std::optional<std::string>& given, const std::string& of_schema, const char* flag) {
+    const std::string name = given ? (is_none(*given) ? "" : *given) : of_schema;
+    if (name.empty() || a.has(name) || (name == "row" && flag == std::string_view("--id"))) return name;
+    if (given) a.require(name, flag);
+    return std::string();  // what the model knew the sequences by is not here: one sequence, in the order of the rows
+  };
+  const std::vector<std::string>& targets = roles.target.empty() ? schema.targets : roles.target;
+  const bool all_targets = std::all_of(targets.begin(), targets.end(), [&](const auto& name) { return a.has(name); });
+  if (need_target && !all_targets)
+    fail("{}: expected the target {}, got the columns {}", file, listed(targets), listed(columns));
+  if (all_targets && targets.size() != schema.targets.size())
+    fail("{}: --target: expected {} columns as in the model, got {}", file, schema.targets.size(), targets.size());
+  std::vector<std::string> missing;
+  for (const std::string& name : schema.inputs)
+    if (!a.has(name)) missing.push_back(name);
+  if (!missing.empty())
+    fail("{}: expected the input columns {}, got the columns {}: missing {}", file, listed(schema.inputs), listed(columns),
+         listed(missing));
+  for (std::size_t i = 0; i < schema.inputs.size(); ++i) a.take(schema.inputs[i], Part::kInput, i);
+  a.layout().inputs = schema.inputs;
+  a.take_id(chosen(roles.id, schema.id, "--id"));
+  a.take_time(chosen(roles.time, schema.time, "--time"));
+  if (all_targets) a.take_targets(targets);
+  return a.layout();
+}
+
+}  // namespace remede

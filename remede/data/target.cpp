@@ -1,0 +1,197 @@
+#include "remede/data/target.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "remede/base/error.h"
+
+namespace remede {
+
+static constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
+
+TargetReader::TargetReader(std::string file, std::vector<std::string> names, std::optional<Task> task)
+    : file_(std::move(file)), names_(std::move(names)) {
+  if (task == Task::kClassification && names_.size() > 1)
+    fail("{}: expected one target column in classification, got {}", file_, names_.size());
+  if (task == Task::kClassification) mode_ = Mode::kLabels;
+  if (task == Task::kRegression || names_.size() > 1) mode_ = Mode::kNumbers;
+}
+
+TargetReader::TargetReader(std::string file, std::vector<std::string> names, const Schema& schema, bool strict)
+    : file_(std::move(file)),
+      names_(std::move(names)),
+      mode_(schema.task == Task::kRegression ? Mode::kNumbers : Mode::kLabels),
+      strict_(strict),
+      known_(true),
+      classes_(schema.classes) {
+  for (const std::string& name : classes_) {
+    double value = 0.0;
+    if (parse_cell(name, value) == CellKind::kNumber) class_values_.push_back(value);
+  }
+  if (class_values_.size() != classes_.size()) class_values_.clear();
+}
+
+void TargetReader::reserve(std::size_t rows) {
+  if (mode_ == Mode::kNumbers) {
+    value_.reserve(rows * names_.size());
+  } else {
+    code_.reserve(rows);
+  }
+}
+
+void TargetReader::read(CsvReader& csv, std::size_t column, std::size_t slot) {
+  if (mode_ == Mode::kNumbers) {
+    value_[value_.size() - names_.size() + slot] = read_number(csv, column);
+  } else {
+    read_label(csv, column);
+  }
+}
+
+float TargetReader::read_number(CsvReader& csv, std::size_t column) const {
+  double value = 0.0;
+  if (!csv.number(value)) {
+    if (!strict_) return kMissing;
+    const char* hint = guessed_ ? " as in the rows before (are these classes? then say --task classification)" : "";
+    fail("{}: expected a number{}, got {}", csv.where(column), hint, shown(csv.last_cell()));
+  }
+  const auto rounded = static_cast<float>(value);
+  if (std::isfinite(rounded)) return rounded;
+  if (!std::isnan(value) && strict_) fail("{}: expected a finite number, got {}", csv.where(column), value);
+  return kMissing;
+}
+
+void TargetReader::read_label(CsvReader& csv, std::size_t column) {
+  code_.push_back(texts_.intern(csv.text()));
+  if (texts_.size() > cells_.size()) add_cell(csv, column);
+}
+
+// Takes up the newest distinct cell.
+void TargetReader::add_cell(const CsvReader& csv, std::size_t column) {
+  const std::string_view text = texts_.texts().back();
+  Cell cell;
+  cell.kind = parse_cell(text, cell.value);
+  cell.line = csv.line();
+  if (known_ && cell.kind != CellKind::kMissing) {
+    cell.label = known_class(cell, text);
+    if (cell.label < 0 && strict_) {
+      const std::size_t shown_classes = std::min<std::size_t>(classes_.size(), kMostClassNumbers);
+      fail("{}: expected one of the classes {}{}, got {}", csv.where(column),
+           fmt::join(classes_.begin(), classes_.begin() + static_cast<std::ptrdiff_t>(shown_classes), ", "),
+           classes_.size() > shown_classes ? ", ..." : "", shown(text));
+    }
+  }
+  if (!known_ && !is_utf8(text)) fail("{}: expected text in UTF-8, got {}", csv.where(column), shown(text));
+  cells_.push_back(cell);
+  distinct_numbers_ += cell.kind == CellKind::kNumber ? 1 : 0;
+  if (cell.kind == CellKind::kText && !a_text_) a_text_ = static_cast<std::uint32_t>(cells_.size() - 1);
+  if (known_) return;
+  if (cells_.size() > kMostClasses + 10)  // a few may stand for "missing"
+    fail("{}: expected at most {} classes, got more: is {} what to predict?", csv.where(column), kMostClasses, shown(names_[0]));
+  if (mode_ != Mode::kUndecided || distinct_numbers_ <= kMostClassNumbers) return;
+  if (a_text_)
+    fail("{}: line {}, column {}: expected a number as in other rows (are these classes? then say --task classification), got {}",
+         file_, cells_[*a_text_].line, shown(names_[0]), shown(texts_.texts()[*a_text_]));
+  become_numbers();
+}
+
+// By its text, else by its number: the same classes may be written 1 in one file and 1.0 in another.
+std::int32_t TargetReader::known_class(const Cell& cell, std::string_view text) const {
+  const auto by_text = std::find(classes_.begin(), classes_.end(), text);
+  if (by_text != classes_.end()) return static_cast<std::int32_t>(by_text - classes_.begin());
+  const auto by_value = std::find(class_values_.begin(), class_values_.end(), cell.value);
+  if (cell.kind != CellKind::kNumber || by_value == class_values_.end()) return -1;
+  return static_cast<std::int32_t>(by_value - class_values_.begin());
+}
+
+// From numbered cells to values; there is one target.
+void TargetReader::become_numbers() {
+  std::vector<float> value_of_cell;
+  for (std::size_t i = 0; i < cells_.size(); ++i) {
+    const auto rounded = static_cast<float>(cells_[i].value);
+    if (std::isinf(rounded))
+      fail("{}: line {}, column {}: expected a finite number, got {}", file_, cells_[i].line, shown(names_[0]),
+           shown(texts_.texts()[i]));
+    value_of_cell.push_back(cells_[i].kind == CellKind::kNumber ? rounded : kMissing);
+  }
+  value_.reserve(code_.capacity());
+  for (const std::uint32_t code : code_) value_.push_back(value_of_cell[code]);
+  code_ = {};
+  mode_ = Mode::kNumbers;
+  guessed_ = true;
+}
+
+// Gives each distinct cell its class and returns the classes: in the order of their numbers when all are numbers (equal numbers
+// are one class, named as first seen), else in the order of their bytes.
+std::vector<std::string> TargetReader::number_classes() {
+  const Texts& texts = texts_.texts();
+  std::vector<std::uint32_t> order;
+  for (std::uint32_t i = 0; i < cells_.size(); ++i)
+    if (cells_[i].kind != CellKind::kMissing) order.push_back(i);
+  const bool numbers = !a_text_;
+  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return numbers ? cells_[a].value < cells_[b].value : texts[a] < texts[b];
+  });
+  std::vector<std::string> classes;
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    const bool same = numbers && k > 0 && cells_[order[k]].value == cells_[order[k - 1]].value;
+    if (!same) classes.emplace_back(texts[order[k]]);
+    cells_[order[k]].label = static_cast<std::int32_t>(classes.size()) - 1;
+  }
+  if (classes.size() == 1)
+    fail("{}: column {}: expected at least two classes, got only {}", file_, shown(names_[0]), shown(classes[0]));
+  return classes;
+}
+
+void TargetReader::finish_labels(Schema& schema, Sequences& sequences) {
+  if (!known_) schema.classes = number_classes();
+  schema.task = Task::kClassification;
+  sequences.label.resize(code_.size());
+  sequences.weight.resize(code_.size());
+  for (std::size_t r = 0; r < code_.size(); ++r) {
+    const std::int32_t label = cells_[code_[r]].label;
+    sequences.label[r] = std::max(label, 0);
+    sequences.weight[r] = label < 0 ? 0.0F : 1.0F;
+  }
+}
+
+void TargetReader::finish_numbers(Schema& schema, Sequences& sequences) {
+  schema.task = Task::kRegression;
+  const std::size_t n = names_.size();
+  sequences.weight.resize(value_.size() / n);
+  for (std::size_t r = 0; r < sequences.weight.size(); ++r) {
+    const auto row = value_.begin() + static_cast<std::ptrdiff_t>(r * n);
+    const bool complete = std::none_of(row, row + static_cast<std::ptrdiff_t>(n), [](float v) { return std::isnan(v); });
+    sequences.weight[r] = complete ? 1.0F : 0.0F;
+    if (!complete) std::fill_n(row, n, 0.0F);
+  }
+  sequences.value = std::move(value_);
+}
+
+void TargetReader::finish(Schema& schema, Sequences& sequences) {
+  if (mode_ == Mode::kUndecided) {
+    const bool whole = std::all_of(cells_.begin(), cells_.end(), [](const Cell& cell) {
+      return cell.kind != CellKind::kNumber || std::floor(cell.value) == cell.value;
+    });
+    const bool infinite = std::any_of(cells_.begin(), cells_.end(), [](const Cell& cell) {
+      return cell.kind == CellKind::kNumber && std::isinf(cell.value);
+    });
+    if (!a_text_ && (!whole || infinite)) become_numbers();
+  }
+  if (mode_ == Mode::kNumbers) {
+    finish_numbers(schema, sequences);
+  } else {
+    finish_labels(schema, sequences);
+  }
+  const auto& weight = sequences.weight;
+  if (!std::any_of(weight.begin(), weight.end(), [](float w) { return w > 0.0F; })) {
+    if (strict_) fail("{}: column {}: expected a value in some row, got none", file_, fmt::join(names_, ", "));
+    sequences.label.clear();
+    sequences.value.clear();
+    sequences.weight.clear();
+  }
+}
+
+}  // namespace remede
