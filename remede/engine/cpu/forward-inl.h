@@ -9,15 +9,14 @@
 #include <cmath>
 
 #include "remede/base/vector-inl.h"
+#include "remede/engine/cpu/dense-inl.h"
 #include "remede/engine/cpu/kernel.h"
+#include "remede/engine/cpu/leaf-inl.h"
+#include "remede/engine/cpu/visits-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace remede {
 namespace HWY_NAMESPACE {
-
-using cpu::PreparedTree;
-using cpu::Scratch;
-using cpu::Visit;
 
 // 16 sequences, longest first, so that the lanes still alive at a step are the first ones.
 struct Block {
@@ -37,6 +36,34 @@ void at_least(Vector& v, std::size_t n) {
   if (v.size() < n) v.resize(n);
 }
 
+// Makes room for a block; the scratch grows, it never shrinks.
+inline void reserve(const PreparedTree& tree, std::size_t steps, int target_width, Scratch& s) {
+  const Shape& shape = tree.shape;
+  const std::size_t n_v = shape.n_v(), n_m = shape.n_m, n_y = shape.n_y;
+  const std::size_t places = 2U * shape.leaves() + 2;
+  at_least(s.v, (steps + 1) * n_v * 16);
+  at_least(s.u, steps * n_m * 16);
+  at_least(s.y, steps * n_y * 16);
+  at_least(s.target, steps * target_width * 16);
+  at_least(s.weight, steps * 16);
+  at_least(s.leaf, steps * 16);
+  at_least(s.values, places * 16);
+  at_least(s.f, static_cast<std::size_t>(tree.row) * 16);
+  at_least(s.f_rows, static_cast<std::size_t>(tree.row) * 16);
+  at_least(s.v_columns, static_cast<std::size_t>(tree.node_row) * 16);
+  at_least(s.v_rows, static_cast<std::size_t>(tree.node_row) * 16);
+  at_least(s.r, static_cast<std::size_t>(shape.depth + 1) * 16);
+  at_least(s.q, n_m * 16 * 3);
+  at_least(s.cell_lanes, n_v);
+  if (tree.dense) {
+    at_least(s.right, steps * shape.nodes());
+    at_least(s.active, places);
+    at_least(s.need, places);
+  } else {
+    at_least(s.visits, places);
+  }
+}
+
 // Lays the block out in lanes; lanes without a step hold zeros.
 inline Block load_block(const PreparedTree& tree, const cpu::Piece& piece, std::span<const std::uint32_t> numbers, Scratch& s) {
   const Sequences& data = *piece.data;
@@ -44,14 +71,9 @@ inline Block load_block(const PreparedTree& tree, const cpu::Piece& piece, std::
   b.classes = !data.label.empty();
   for (std::size_t lane = 0; lane < numbers.size(); ++lane) b.length[lane] = data.length(numbers[lane]);
   b.steps = b.length[0];
-  const int n_x = tree.shape.n_x, n_v = tree.shape.n_v(), n_y = tree.shape.n_y, n_m = tree.shape.n_m;
+  const int n_x = tree.shape.n_x, n_v = tree.shape.n_v(), n_y = tree.shape.n_y;
   const int width = b.classes ? 1 : n_y;
-  at_least(s.v, (b.steps + 1) * n_v * 16);
-  at_least(s.u, b.steps * n_m * 16);
-  at_least(s.y, b.steps * n_y * 16);
-  at_least(s.target, b.steps * width * 16);
-  at_least(s.weight, b.steps * 16);
-  at_least(s.leaf, b.steps * 16);
+  reserve(tree, b.steps, width, s);
   bool missing = false;
   for (std::size_t lane = 0; lane < 16; ++lane) {
     const std::size_t length = b.length[lane];
@@ -85,60 +107,7 @@ inline Block load_block(const PreparedTree& tree, const cpu::Piece& piece, std::
   return b;
 }
 
-// Lanes that go right at node i.
-HWY_INLINE std::uint32_t right_lanes(const PreparedTree& tree, int i, const float* v, bool missing) {
-  const Wide value = load(v + tree.feature[i] * 16);
-  std::uint32_t right = bits(ge(value, set(tree.threshold[i])));
-  if (missing && tree.missing_right[i] != 0) right |= bits(ne(value, value));
-  return right;
-}
-
-// The leaves that some lane reaches, each with its lanes.
-struct Reached {
-  int count = 0;
-  std::int32_t leaf[16];
-  std::uint32_t lanes[16];
-};
-
-HWY_INLINE void descend(const PreparedTree& tree, const float* v, std::uint32_t alive, bool missing, Reached& reached) {
-  std::int32_t node[2][16];
-  std::uint32_t lanes[2][16];
-  int count = 1, now = 0;
-  node[0][0] = 0;
-  lanes[0][0] = alive;
-  for (int level = 0; level < tree.shape.depth; ++level) {
-    int next = 0;
-    for (int e = 0; e < count; ++e) {
-      const std::int32_t i = node[now][e];
-      const std::uint32_t on = lanes[now][e], right = right_lanes(tree, i, v, missing) & on;
-      node[1 - now][next] = 2 * i + 1;
-      lanes[1 - now][next] = on & ~right;
-      next += (on & ~right) != 0;
-      if (next < 16) {
-        node[1 - now][next] = 2 * i + 2;
-        lanes[1 - now][next] = right;
-      }
-      next += right != 0;
-    }
-    count = next;
-    now = 1 - now;
-  }
-  reached.count = count;
-  for (int e = 0; e < count; ++e) {
-    reached.leaf[e] = node[now][e] - tree.shape.nodes();
-    reached.lanes[e] = lanes[now][e];
-  }
-}
-
-// For every lane the number at table[leaf * stride + at] of the leaf it reached.
-HWY_INLINE Wide of_leaf(const Reached& reached, const float* table, int stride, int at) {
-  Wide value = set(table[reached.leaf[0] * stride + at]);
-  for (int e = 1; e < reached.count; ++e)
-    value = select(mask(reached.lanes[e]), set(table[reached.leaf[e] * stride + at]), value);
-  return value;
-}
-
-HWY_INLINE void forward_step(const PreparedTree& tree, const Block& b, Scratch& s, std::size_t t, const Reached& reached) {
+HWY_NOINLINE void forward_step(const PreparedTree& tree, const Block& b, Scratch& s, std::size_t t, const Reached& reached) {
   const Shape& shape = tree.shape;
   const int n_x = shape.n_x, n_m = shape.n_m, n_y = shape.n_y, n_v = shape.n_v(), n_w = shape.n_w();
   const float* v = s.v.data() + t * n_v * 16;
@@ -169,7 +138,7 @@ HWY_INLINE void forward_step(const PreparedTree& tree, const Block& b, Scratch& 
   }
 }
 
-HWY_INLINE void forward(const PreparedTree& tree, const Block& b, Scratch& s) {
+HWY_NOINLINE void forward(const PreparedTree& tree, const Block& b, Scratch& s) {
   const int n_x = tree.shape.n_x, n_v = tree.shape.n_v();
   std::fill_n(s.v.data() + n_x * 16, tree.shape.n_m * 16, 0.0F);
   if (b.missing) std::fill_n(s.split_v.data() + n_x * 16, tree.shape.n_m * 16, 0.0F);
@@ -177,7 +146,14 @@ HWY_INLINE void forward(const PreparedTree& tree, const Block& b, Scratch& s) {
   Reached reached;
   for (std::size_t t = 0; t < b.steps; ++t) {
     const std::uint32_t alive = (1U << b.alive(t)) - 1U;
-    descend(tree, split + t * n_v * 16, alive, b.missing, reached);
+    if (tree.dense) {
+      std::uint16_t* right = s.right.data() + t * tree.shape.nodes();
+      compare_all(tree, split + t * n_v * 16, b.missing, right);
+      spread_active(tree, alive, right, s.active.data());
+      reached_leaves(s.active.data() + tree.shape.nodes(), tree.shape.leaves(), reached);
+    } else {
+      descend(tree, split + t * n_v * 16, alive, b.missing, reached);
+    }
     std::int32_t* leaf = s.leaf.data() + t * 16;
     std::fill_n(leaf, 16, 0);
     for (int e = 0; e < reached.count; ++e)
@@ -188,7 +164,7 @@ HWY_INLINE void forward(const PreparedTree& tree, const Block& b, Scratch& s) {
 }
 
 // Adds the block's loss, and turns s.y into the derivative of scale * loss by the outputs.
-HWY_INLINE void loss(const PreparedTree& tree, const Block& b, const cpu::Piece& piece, Scratch& s, BatchLoss& total) {
+HWY_NOINLINE void loss(const PreparedTree& tree, const Block& b, const cpu::Piece& piece, Scratch& s, BatchLoss& total) {
   const int n_y = tree.shape.n_y;
   const Wide zero = set(0.0F), one = set(1.0F), scale = set(piece.scale);
   Wide loss_sum = zero, weight_sum = zero, correct_sum = zero;

@@ -95,6 +95,8 @@ void prepare(const Parameters<float>& p, const GradientForm& form, PreparedTree&
       tree.at[g] = at;
       at += static_cast<int>(s.size(static_cast<Group>(g)) / s.leaves());
     }
+    tree.dense = s.depth <= kDenseDepth;
+    tree.used = at;
     tree.row = (at + 3) / 4 * 4;
     tree.node_row = (s.n_v() + 1 + 3) / 4 * 4;
     tree.feature.resize(s.nodes());

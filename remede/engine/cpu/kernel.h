@@ -16,11 +16,16 @@
 
 namespace remede::cpu {
 
+// Up to this depth visiting every node costs less than finding out which ones matter.
+inline constexpr int kDenseDepth = 8;
+
 // The parameters of a batch in the kernels' layout. Read-only while the pieces of the batch run.
 struct PreparedTree {
   Shape shape;
   GradientForm form;
-  int row = 0;       // floats of a leaf's row, rounded up to a multiple of 4
+  bool dense = true;  // shallow enough to visit every node at every step
+  int used = 0;      // floats of a leaf's row
+  int row = 0;       // the same rounded up to a multiple of 4
   int node_row = 0;  // floats of a node's sums: n_v, then one for the sum of r; rounded up likewise
   std::array<int, kGroups> at{};          // where in a row each group of the leaf begins
   std::vector<std::int32_t> feature;      // (nodes)
@@ -60,12 +65,17 @@ struct Scratch {
   AlignedVector<float> target;   // (T, 1 or n_y, 16) class number, or values
   AlignedVector<float> weight;   // (T, 16)
   std::vector<std::int32_t> leaf;  // (T, 16)
-  std::vector<Visit> visits;     // of one step, level after level
-  AlignedVector<float> values;   // (visits, 16)
+  AlignedVector<float> values;   // (nodes + leaves, or visits; 16) the worth of the leaf below each
+  std::vector<std::uint16_t> right;   // shallow: (T, nodes) the lanes that go right
+  std::vector<std::uint16_t> active;  // shallow: (nodes + leaves) the lanes on each, in one step
+  std::vector<std::uint16_t> need;    // shallow: (nodes + leaves) the lanes that need its worth
+  std::vector<Visit> visits;     // deep: of one step, level after level
+  std::vector<std::uint32_t> cell_lanes;  // (n_v) the lanes whose node tests this feature
   AlignedVector<float> f;        // (row, 16) the derivative F
   AlignedVector<float> f_rows;   // (16, row) F turned, one row per lane
+  AlignedVector<float> v_columns;  // (node_row, 16) v, then ones
   AlignedVector<float> v_rows;   // (16, node_row)
-  AlignedVector<float> q;        // (2, n_m, 16)
+  AlignedVector<float> q;        // (3, n_m, 16)
   AlignedVector<float> r;        // (depth, 16)
 };
 

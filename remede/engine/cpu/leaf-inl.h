@@ -1,0 +1,116 @@
+// What the shallow and the deep kernel share: parameters of reached leaves, the worth of a leaf, the value of a decision.
+// Included once per target by kernel.cpp.
+#if defined(REMEDE_LEAF_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef REMEDE_LEAF_INL_H_
+#undef REMEDE_LEAF_INL_H_
+#else
+#define REMEDE_LEAF_INL_H_
+#endif
+
+#include "remede/base/vector-inl.h"
+#include "remede/engine/cpu/kernel.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace remede {
+namespace HWY_NAMESPACE {
+
+using cpu::PreparedTree;
+using cpu::Scratch;
+using cpu::Visit;
+
+// The leaves that some lane reaches, each with its lanes.
+struct Reached {
+  int count = 0;
+  std::int32_t leaf[16];
+  std::uint32_t lanes[16];
+};
+
+// For every lane the number at table[leaf * stride + at] of the leaf it reached.
+HWY_INLINE Wide of_leaf(const Reached& reached, const float* table, int stride, int at) {
+  Wide value = set(table[reached.leaf[0] * stride + at]);
+  for (int e = 1; e < reached.count; ++e)
+    value = select(mask(reached.lanes[e]), set(table[reached.leaf[e] * stride + at]), value);
+  return value;
+}
+
+// The arrays of one step of the backward pass, each with 16 lanes.
+struct StepView {
+  const float* v;  // (n_v) inputs and memory before the step
+  const float* g;  // (n_y) dLoss/dy
+  const float* q;  // (n_m) dLoss/dm after the step
+  const float* f;  // (row) F, the derivative by the reached leaf's row
+};
+
+// Leaves taken together: as many as registers allow.
+constexpr int kTogether = kK == 1 ? 8 : kK == 2 ? 4 : 2;
+
+template <int kCount>
+HWY_INLINE void parameter_worths(const PreparedTree& tree, const std::int32_t* leaf, const float* f, float* values) {
+  const float* row[kCount];
+  Wide sum[kCount];
+  for (int i = 0; i < kCount; ++i) {
+    row[i] = tree.rows.data() + static_cast<std::ptrdiff_t>(leaf[i]) * tree.row;
+    sum[i] = mul(load(f), set(row[i][0]));
+  }
+  for (int k = 1; k < tree.used; ++k) {
+    const Wide fk = load(f + k * 16);
+    for (int i = 0; i < kCount; ++i) sum[i] = fused(fk, set(row[i][k]), sum[i]);
+  }
+  for (int i = 0; i < kCount; ++i) store(sum[i], values + i * 16);
+}
+
+// The worth of a leaf in the mixture of effects: what it would have said and written.
+HWY_NOINLINE void effect_worth(const PreparedTree& tree, int l, const StepView& step, float* value) {
+  const Shape& shape = tree.shape;
+  const int n_x = shape.n_x, n_m = shape.n_m, n_y = shape.n_y, n_v = shape.n_v(), n_w = shape.n_w();
+  const float* row = tree.rows.data() + static_cast<std::ptrdiff_t>(l) * tree.row;
+  const auto part = [&](Group group) { return row + tree.at[static_cast<int>(group)]; };
+  Wide sum = set(0.0F);
+  for (int k = 0; k < n_y; ++k) {
+    Wide y = set(part(Group::kOutput)[k]);
+    if (shape.form.leaf_output == LeafOutput::kLinear)
+      for (int f = 0; f < n_v; ++f) y = fused(set(part(Group::kLinear)[k * n_v + f]), load(step.v + f * 16), y);
+    sum = fused(load(step.g + k * 16), y, sum);
+  }
+  for (int k = 0; k < n_m; ++k) {
+    if (tree.open[static_cast<std::size_t>(l) * n_m + k] == 0.0F) continue;
+    Wide a = set(shape.form.write_bias ? part(Group::kBias)[k] : 0.0F);
+    for (int f = 0; f < n_w; ++f) a = fused(set(part(Group::kWrite)[k * n_w + f]), load(step.v + f * 16), a);
+    Wide change = tanh(a);
+    if (shape.form.write_rule == WriteRule::kBlend)
+      change = mul(set(tree.blend[static_cast<std::size_t>(l) * n_m + k]), sub(change, load(step.v + (n_x + k) * 16)));
+    sum = fused(load(step.q + k * 16), change, sum);
+  }
+  store(sum, value);
+}
+
+// ASSIGNS the worth of `count` leaves, at most kTogether: (count, 16).
+HWY_INLINE void leaf_worths(const PreparedTree& tree, const std::int32_t* leaf, int count, const StepView& step, float* values) {
+  if (tree.form.mix == Mix::kEffects) {
+    for (int i = 0; i < count; ++i) effect_worth(tree, leaf[i], step, values + i * 16);
+  } else if (count == kTogether) {
+    parameter_worths<kTogether>(tree, leaf, step.f, values);
+  } else {
+    for (int i = 0; i < count; ++i) parameter_worths<1>(tree, leaf + i, step.f, values + i * 16);
+  }
+}
+
+// The derivative by a decision: what going right would gain over going left, times the slope of the split's stand-in at z.
+HWY_INLINE Wide decision(const PreparedTree& tree, const Wide& gain, const Wide& z) {
+  const Wide slope = set(tree.form.slope), one = set(1.0F);
+  Wide derivative;
+  if (tree.form.split == SplitGradient::kSigmoid) {
+    const Wide s = sigmoid(mul(slope, z));
+    derivative = mul(mul(slope, s), sub(one, s));
+  } else {
+    const Wide away = add(one, abs(mul(slope, z)));
+    derivative = div(set(0.5F * tree.form.slope), mul(away, away));
+  }
+  return keep(eq(z, z), mul(gain, derivative));  // a missing value has no slope
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace remede
+HWY_AFTER_NAMESPACE();
+
+#endif
