@@ -85,8 +85,8 @@ float bias_of(const Tree& tree, int leaf, int k) {
 }
 
 // "+ 0.4 x1", "- x2": the sign stands apart, a weight of one is not written.
-std::string term_text(float weight, const std::string& name) {
-  const std::string size = short_number(std::abs(static_cast<double>(weight)));
+std::string term_text(float weight, const std::string& name, int digits) {
+  const std::string size = short_number(std::abs(static_cast<double>(weight)), digits);
   return fmt::format("{} {}{}{}", weight < 0 ? '-' : '+', size == "1" ? "" : size, size == "1" ? "" : " ", name);
 }
 
@@ -170,16 +170,16 @@ std::string sum_text(const Words& words, float constant, std::span<const float> 
   const auto size = [&](std::size_t f) { return std::abs(weights[f]) * (f < scale.size() ? scale[f] : 1.0F); };
   std::stable_sort(terms.begin(), terms.end(), [&](std::size_t a, std::size_t b) { return size(a) > size(b); });
   const auto limit = static_cast<std::size_t>(words.options.terms);
-  const std::size_t shown = limit == 0 || terms.size() <= limit + 1 ? terms.size() : limit;
-  std::string text = constant != 0 || terms.empty() ? short_number(constant) : "";
+  const std::size_t shown = limit == 0 || terms.size() <= limit ? terms.size() : limit;
+  std::string text = constant != 0 || terms.empty() ? short_number(constant, words.options.digits) : "";
   for (std::size_t i = 0; i < shown; ++i) {
-    const std::string term = term_text(weights[terms[i]], words.factor[terms[i]]);
+    const std::string term = term_text(weights[terms[i]], words.factor[terms[i]], words.options.digits);
     if (!text.empty())
       text += fmt::format(" {}", term);
     else
       text = fmt::format("{}{}", term[0] == '-' ? "-" : "", term.substr(2));
   }
-  if (shown < terms.size()) text += fmt::format(" + {} smaller", terms.size() - shown);
+  if (shown < terms.size()) text += words.options.symbols ? " + …" : fmt::format(" + {} smaller", terms.size() - shown);
   return text;
 }
 
@@ -200,17 +200,18 @@ std::string write_text(const Words& words, int leaf, int k) {
   const float bias = bias_of(tree, leaf, k);
   const bool constant = !any_term(words, weights);
   const double value = static_cast<double>(tanh(bias));  // what a write that reads nothing writes
+  const auto number = [&](double v) { return short_number(v, words.options.digits); };
   const std::string formula = constant ? "" : fmt::format("tanh({})", sum_text(words, bias, weights));
   if (tree.form.write_rule == WriteRule::kAdd) {
     if (!constant) return fmt::format("{} += {}", cell, formula);
-    return fmt::format("{} {} {}", cell, value < 0 ? "-=" : "+=", short_number(std::abs(value)));
+    return fmt::format("{} {} {}", cell, value < 0 ? "-=" : "+=", number(std::abs(value)));
   }
   const double a = static_cast<double>(tree.blend[leaf_row(tree, leaf, k)]);
-  if (a >= kWholeBlend) return fmt::format("{} {} {}", cell, arrow(words), constant ? short_number(value) : formula);
-  const std::string kept = fmt::format("{} {} {} {}", cell, arrow(words), short_number(1 - a), cell);
-  if (!constant) return fmt::format("{} + {} {}", kept, short_number(a), formula);
+  if (a >= kWholeBlend) return fmt::format("{} {} {}", cell, arrow(words), constant ? number(value) : formula);
+  const std::string kept = fmt::format("{} {} {} {}", cell, arrow(words), number(1 - a), cell);
+  if (!constant) return fmt::format("{} + {} {}", kept, number(a), formula);
   if (value == 0) return kept;
-  return fmt::format("{} {} {}", kept, value < 0 ? '-' : '+', short_number(a * std::abs(value)));
+  return fmt::format("{} {} {}", kept, value < 0 ? '-' : '+', number(a * std::abs(value)));
 }
 
 std::vector<std::string> write_texts(const Words& words, int leaf) {

@@ -14,8 +14,9 @@ namespace remede {
 
 struct WordOptions {
   int terms = 3;             // longest sum written out; 0: no limit
+  int digits = 3;            // of weights and values
   std::vector<float> scale;  // (n_v) typical size of each feature, to order terms by; empty: order by weight alone
-  bool symbols = false;      // typographic signs: ≥ and ← instead of >= and <-
+  bool symbols = false;      // typographic signs: ≥ ← … instead of >=, <- and a count
 };
 
 // Refers to the model, which must outlive it.
