@@ -1,0 +1,45 @@
+#include "remede/simplify/report.h"
+
+#include <cstddef>
+
+#include <fmt/format.h>
+
+namespace remede {
+namespace {
+
+struct Words {
+  const char* name;
+  const char* reason;
+};
+
+constexpr Words kWords[kCauses] = {
+    {"contradicted", "contradicted by the tests above"},
+    {"impossible", "for values the memory never holds"},
+    {"alike", "with sides that do the same"},
+    {"unread", "never read"},
+    {"idle", "without effect"},
+    {"unused", "never used"},
+    {"form", "an option no leaf uses"},
+    {"unvisited", "never visited by the data"},
+    {"collapsed", "collapsed: one side does as well"},
+    {"closed", "not needed for the data"},
+    {"rounded", "rounded"},
+    {"small", "too small to matter"},
+};
+
+}  // namespace
+
+bool is_exact(Cause cause) { return cause <= Cause::kForm; }
+const char* name(Cause cause) { return kWords[static_cast<std::size_t>(cause)].name; }
+const char* reason(Cause cause) { return kWords[static_cast<std::size_t>(cause)].reason; }
+
+std::string tree_prefix(const Model& model, int tree) { return model.trees.size() > 1 ? fmt::format("tree {}: ", tree) : ""; }
+
+std::string test_text(const Tree& tree, const Schema& schema, std::span<const int> cells, std::int32_t node) {
+  const auto i = static_cast<std::size_t>(node);
+  const std::int32_t f = tree.feature[i];
+  if (f < tree.n_x) return fmt::format("{} >= {}", schema.inputs[static_cast<std::size_t>(f)], tree.threshold[i]);
+  return fmt::format("m{} >= {}", cells[static_cast<std::size_t>(f - tree.n_x)], tree.threshold[i]);
+}
+
+}  // namespace remede

@@ -1,0 +1,50 @@
+// What simplifying removed, and why.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "remede/model/model.h"
+
+namespace remede {
+
+enum class Cause : std::uint8_t {
+  // Exact: every prediction stays the same, bit for bit.
+  kContradicted,  // a branch that the tests above it rule out
+  kImpossible,    // a branch for values that the memory can never hold
+  kAlike,         // a split that makes no difference, or that two branches can share
+  kUnread,        // a cell that nothing reads
+  kIdle,          // a write, or a weight, that changes nothing
+  kUnused,        // an input that nothing reads
+  kForm,          // an option of the leaves that none of them uses
+  // Judged on data.
+  kUnvisited,     // a branch that no sequence visits
+  kCollapsed,     // a split whose side does as well
+  kClosed,        // a write that is not needed
+  // Named on request.
+  kRounded,       // a number written with fewer digits
+  kSmall,         // a weight of a write or of a linear leaf that is not needed
+};
+inline constexpr int kCauses = 12;
+
+bool is_exact(Cause cause);
+// A word for machines ("contradicted"), and words for people ("contradicted by the tests above").
+const char* name(Cause cause);
+const char* reason(Cause cause);
+
+// Nodes are counted where they go; cells, inputs and terms count no node.
+struct Removal {
+  Cause cause = Cause::kContradicted;
+  std::string what;  // "the left side of m2 >= 0.3", "cell m2"; cells are numbered as in the model given
+  std::string why;   // one line
+  int nodes = 0;     // inner nodes and leaves
+};
+
+// "m0", or "tree 1: m0" in a forest.
+std::string tree_prefix(const Model& model, int tree);
+// The test of an inner node: "x1 >= 0.5" or "m0 >= 0.3". cells: (n_m) the cells' numbers in the model given.
+std::string test_text(const Tree& tree, const Schema& schema, std::span<const int> cells, std::int32_t node);
+
+}  // namespace remede

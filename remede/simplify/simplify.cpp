@@ -1,0 +1,98 @@
+#include "remede/simplify/simplify.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "remede/base/error.h"
+#include "remede/simplify/lossy.h"
+
+namespace remede {
+namespace {
+
+void check_data(const Model& model, const Sequences* data, const char* what) {
+  if (data == nullptr) return;
+  if (data->n_x != model.n_x())
+    fail("expected {} data of {} inputs, as the model has, got {}", what, model.n_x(), data->n_x);
+  if (!data->has_targets()) return;
+  const bool classifies = model.schema.task == Task::kClassification;
+  if (data->n_y != model.n_y() || data->label.empty() == classifies)
+    fail("expected {} data with the targets of the model, {} {}, got {} {}", what, model.n_y(), classifies ? "classes" : "values",
+         data->n_y, data->label.empty() ? "values" : "classes");
+}
+
+// "64 contradicted by the tests above, 40 never visited by the data"
+std::string count_nodes(const std::vector<Removal>& removed) {
+  int nodes[kCauses] = {};
+  for (const Removal& removal : removed) nodes[static_cast<std::size_t>(removal.cause)] += removal.nodes;
+  std::string text;
+  for (int c = 0; c < kCauses; ++c)
+    if (nodes[c] > 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", nodes[c], reason(static_cast<Cause>(c)));
+  return text;
+}
+
+// What else went, by cause: "never read: cell m2, cell m4".
+std::string list_others(const std::vector<Removal>& removed) {
+  std::string text;
+  for (int c = 0; c < kCauses; ++c) {
+    std::vector<std::pair<std::string, int>> things;  // and how often
+    for (const Removal& removal : removed) {
+      if (removal.nodes > 0 || removal.cause != static_cast<Cause>(c)) continue;
+      const auto known = std::find_if(things.begin(), things.end(), [&](const auto& thing) { return thing.first == removal.what; });
+      if (known == things.end()) things.emplace_back(removal.what, 1);
+      else ++known->second;
+    }
+    std::string names;
+    for (const auto& [what, times] : things)
+      names += fmt::format("{}{}{}", names.empty() ? "" : ", ", what, times > 1 ? fmt::format(" ({} times)", times) : "");
+    if (!names.empty()) text += fmt::format("{}: {}\n", reason(static_cast<Cause>(c)), names);
+  }
+  return text;
+}
+
+}  // namespace
+
+Simplified simplify(const Model& model, const SimplifyOptions& options, const Sequences* training, const Sequences* validation) {
+  check_data(model, training, "training");
+  check_data(model, validation, "validation");
+  Draft draft(model);
+  ExactOptions keep_inputs = options.exact;  // the data have them all
+  keep_inputs.drop_inputs = false;
+  simplify_exactly(draft, keep_inputs);
+  const bool judged = options.collapse || options.drop_small || options.round_digits > 0;
+  Judge judge(draft.model, judged ? training : nullptr, judged ? validation : nullptr, options.tolerance);
+  ExactOptions last = options.exact;
+  if (judge.has_data() && options.collapse)
+    while (collapse(draft, judge, options.close_writes) && simplify_exactly(draft, keep_inputs)) judge.restart();
+  if (judge.has_targets() && options.drop_small) {
+    drop_small(draft, judge);
+    last.reach.zero_is_none = true;  // a dropped term is gone, also for infinite inputs
+  }
+  if (judge.has_targets() && options.round_digits > 0) round_numbers(draft, judge, options.round_digits);
+  simplify_exactly(draft, last);
+  Simplified result{std::move(draft.model), std::move(draft.removed), std::move(draft.inputs), model.node_count(), 0};
+  result.nodes_after = result.model.node_count();
+  return result;
+}
+
+Sequences select_inputs(const Sequences& sequences, const std::vector<int>& inputs) {
+  Sequences selected = sequences;
+  selected.n_x = static_cast<int>(inputs.size());
+  selected.x.clear();
+  selected.x.reserve(sequences.steps() * inputs.size());
+  const auto n_x = static_cast<std::size_t>(sequences.n_x);
+  for (std::size_t i = 0; i < sequences.steps(); ++i)
+    for (const int input : inputs) selected.x.push_back(sequences.x[i * n_x + static_cast<std::size_t>(input)]);
+  return selected;
+}
+
+std::string summary(const Simplified& result) {
+  const int gone = result.nodes_before - result.nodes_after;
+  const std::string why = count_nodes(result.removed);
+  return fmt::format("removed {} of {} nodes{}{}\n", gone, result.nodes_before, why.empty() ? "" : ": ", why) +
+         list_others(result.removed);
+}
+
+}  // namespace remede
