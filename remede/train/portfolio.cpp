@@ -1,0 +1,92 @@
+// What the starts of the default recipe look like. Two regimes (docs/training.md): `event`, where single steps matter and the
+// memory must hold them exactly, and `signal`, where many noisy steps must be averaged.
+#include <algorithm>
+
+#include "remede/base/arithmetic.h"
+#include "remede/train/search.h"
+
+namespace remede {
+namespace {
+
+constexpr std::uint64_t kPlanStream = 0x706c616e00000000;  // plans are drawn apart from the starts' own numbers
+constexpr float kJitter = 0.7F;                            // standard deviation of the logarithm of a rate
+
+template <typename T>
+T one_of(Random& random, std::initializer_list<T> choices) {
+  return *(choices.begin() + random.below(choices.size()));
+}
+
+void jitter(Rates& rates, Random& random) {
+  for (float& rate : rates) rate *= exp(kJitter * static_cast<float>(random.normal()));
+}
+
+void event_plan(StartPlan& plan, std::size_t number, Random& random) {
+  plan.shape.depth = one_of(random, {4, 5, 6});
+  plan.shape.n_m = 5;
+  LeafForm& form = plan.shape.form;
+  form.write_bias = true;
+  form.write_rule = number % 2 == 0 ? WriteRule::kAdd : WriteRule::kBlend;
+  plan.gradient = {SplitGradient::kSoftsign, 4.0F, IndexGradient::kSoftmax, Mix::kParameters};
+}
+
+void signal_plan(StartPlan& plan, Random& random) {
+  plan.shape.depth = one_of(random, {0, 1, 2, 3, 4});
+  plan.shape.n_m = one_of(random, {8, 12, 16});
+  LeafForm& form = plan.shape.form;
+  form.write_bias = true;
+  form.write_rule = WriteRule::kBlend;
+  form.leaf_output = LeafOutput::kLinear;
+  form.write_reads = one_of(random, {WriteReads::kInputs, WriteReads::kInputsAndMemory});
+  plan.gradient = {SplitGradient::kSoftsign, 4.0F, IndexGradient::kSoftmax, one_of(random, {Mix::kParameters, Mix::kEffects})};
+  plan.scales.write = 1.0F;
+  plan.scales.rate_mean = static_cast<float>(random.uniform(-4.0, 1.0));
+  plan.scales.rate_spread = 1.0F;
+  plan.rates[static_cast<int>(Group::kIndex)] = 0.01F;
+  plan.rates[static_cast<int>(Group::kThreshold)] = 0.02F;
+  plan.thresholds_from_data = true;
+}
+
+void fix(const Config& config, StartPlan& plan) {
+  plan.shape.form = fixed_by(config, plan.shape.form);
+  plan.gradient = fixed_by(config, plan.gradient);
+  if (config.depth) plan.shape.depth = *config.depth;
+  if (config.memory) plan.shape.n_m = *config.memory;
+}
+
+// About so many steps of data in an update: enough for a fair gradient, few enough for many updates.
+int batch_for(const Config& config, const Sequences& training) {
+  const double length = static_cast<double>(training.steps()) / static_cast<double>(training.count());
+  const double sequences = std::clamp(1024.0 / length, 2.0, static_cast<double>(config.batch));
+  return static_cast<int>(sequences);
+}
+
+}  // namespace
+
+std::vector<StartPlan> draw_portfolio(const Config& config, const TrainingData& data, int n_y, bool scaled) {
+  std::vector<StartPlan> plans;
+  for (int i = 0; i < config.starts; ++i) {
+    Random random(static_cast<std::uint64_t>(config.seed), kPlanStream + static_cast<std::uint64_t>(i));
+    StartPlan plan;
+    plan.shape.n_x = data.training.n_x;
+    plan.shape.n_y = n_y;
+    plan.rates = rates_of(config);
+    const bool paper = config.form == FormChoice::kPaper;
+    const bool event = paper || (config.form == FormChoice::kAuto && (scaled ? i % 4 == 0 : i % 4 != 3));
+    if (event) {
+      event_plan(plan, static_cast<std::size_t>(i), random);
+      if (paper) plan.shape.form = LeafForm();
+    } else {
+      signal_plan(plan, random);
+    }
+    jitter(plan.rates, random);
+    fix(config, plan);
+    plan.clip = static_cast<float>(config.clip);
+    plan.batch = batch_for(config, data.training);
+    plan.seed = static_cast<std::uint64_t>(config.seed);
+    plan.stream = static_cast<std::uint64_t>(i);
+    plans.push_back(plan);
+  }
+  return plans;
+}
+
+}  // namespace remede
