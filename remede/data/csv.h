@@ -96,12 +96,15 @@ inline void CsvReader::end_cell(const char* end) {
 }
 
 inline bool CsvReader::number(double& value) {
-  const auto [end, error] = std::from_chars(at_, end_, value);  // stops at the newline before end_ at the latest
-  if (error == std::errc{} && (*end == separator_ || *end == '\n' || (*end == '\r' && end[1] == '\n'))) {
-    end_cell(end);
-    return true;
+  const char* end = parse_plain_number(at_, value);  // stops at the newline before end_ at the latest
+  if (end == nullptr) {
+    const auto [behind, error] = std::from_chars(at_, end_, value);
+    if (error != std::errc{}) return other_number(value);
+    end = behind;
   }
-  return other_number(value);
+  if (*end != separator_ && *end != '\n' && !(*end == '\r' && end[1] == '\n')) return other_number(value);
+  end_cell(end);
+  return true;
 }
 
 inline std::string_view CsvReader::text() {

@@ -52,7 +52,13 @@ void RowSorter::id(std::string_view text) {
 
 void RowSorter::time(std::string_view text) {
   time_before_ = time_;
-  const CellKind kind = parse_cell(text, time_);
+  long long whole = 0;
+  CellKind kind = CellKind::kNumber;
+  if (parse_integer(text, whole)) {  // most times are
+    time_ = static_cast<double>(whole);
+  } else {
+    kind = parse_cell(text, time_);
+  }
   if (kind == CellKind::kMissing)
     fail("{}: expected a time, got {}", where(rows_ - 1), text.empty() ? "an empty cell" : shown(text));
   if (numeric_ && kind == CellKind::kText) {
