@@ -154,6 +154,7 @@ int main(int argc, char** argv) {
   app.get_formatter()->label("SUBCOMMAND", "VERB");
   app.get_formatter()->column_width(34);
   app.require_subcommand(1);
+  remede::add_generate(app);
   remede::add_predict(app);
   remede::add_evaluate(app);
   remede::add_show(app);

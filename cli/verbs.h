@@ -8,6 +8,7 @@ class App;
 
 namespace remede {
 
+void add_generate(CLI::App& app);
 void add_predict(CLI::App& app);
 void add_evaluate(CLI::App& app);
 void add_show(CLI::App& app);

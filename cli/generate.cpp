@@ -1,0 +1,120 @@
+// remede generate: data sets of tasks that need memory.
+#include <algorithm>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "cli/common.h"
+#include "cli/verbs.h"
+#include "remede/data/tasks.h"
+
+namespace remede {
+namespace {
+
+struct Flags {
+  std::string task;
+  std::string output = "-";
+  TaskOptions options;
+  bool quiet = false;
+};
+
+std::string list_of_tasks() {
+  std::string text = "Tasks (columns sequence, step, x1, ..., y):\n";
+  for (const TaskInfo& task : tasks()) text += fmt::format("  {:<18}{}\n", task.name, task.summary);
+  text += "The first five are the paper's.";
+  return text;
+}
+
+// Single-letter insertions, deletions and replacements from one word to the other.
+std::size_t edit_distance(const std::string& a, const std::string& b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0]++;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
+    }
+  }
+  return row[b.size()];
+}
+
+std::string check_task(const std::string& word) {
+  if (find_task(word) != nullptr) return "";
+  constexpr std::size_t kLongestWord = 64;  // nothing longer is a slip of the hand
+  if (word.size() > kLongestWord) return "unknown task";
+  const auto nearest = std::min_element(tasks().begin(), tasks().end(), [&](const TaskInfo& a, const TaskInfo& b) {
+    return edit_distance(word, a.name) < edit_distance(word, b.name);
+  });
+  return fmt::format("unknown task '{}', did you mean '{}'?", word, nearest->name);
+}
+
+void add_flags(CLI::App& verb, Flags& flags) {
+  TaskOptions& o = flags.options;
+  verb.add_option("TASK", flags.task, "What to generate, see below")
+      ->required()
+      ->type_name("")
+      ->check(CLI::Validator(check_task, ""));
+  verb.add_option("-o,--output", flags.output, "File to write; - is standard output")->type_name("FILE")->capture_default_str();
+  const auto add = [&](const char* name, auto& value, const char* help) { verb.add_option(name, value, help)->capture_default_str(); };
+  add("--sequences", o.sequences, "Number of sequences");
+  add("--seed", o.seed, "The same seed gives the same file everywhere");
+  add("--delay", o.delay, "Zeros between value and trigger, or between blocks");
+  add("--delay-min", o.delay_min, "Shortest delay of the variable-delay tasks");
+  add("--delay-max", o.delay_max, "Longest delay of the variable-delay tasks");
+  add("--blocks", o.blocks, "Blocks of sign-memory");
+  add("--block-length", o.block_length, "Steps in a block of sign-memory");
+  add("--noise-mean", o.noise_mean, "Mean of the noise on the zeros of the paper's tasks");
+  add("--noise-sd", o.noise_sd, "Its standard deviation");
+  add("--length-min", o.length_min, "Shortest sequence of the tasks beyond the paper");
+  add("--length-max", o.length_max, "Longest sequence of those");
+  add_quiet_flag(verb, flags.quiet);
+}
+
+// A flag that changes nothing is a mistake worth telling. --delay sets both ends of a delay that varies.
+void settle(const CLI::App& verb, Flags& flags) {
+  const TaskInfo& task = *find_task(flags.task);
+  const auto given = [&](const char* flag) { return verb.count(flag) > 0; };
+  if (task.delay_range && given("--delay")) {
+    if (!given("--delay-min")) flags.options.delay_min = flags.options.delay;
+    if (!given("--delay-max")) flags.options.delay_max = flags.options.delay;
+  }
+  const auto refuse = [&](const char* flag, bool used) {
+    if (given(flag) && !used) throw UsageError(fmt::format("generate: {} has no {}", flags.task, flag));
+  };
+  refuse("--delay", task.delay || task.delay_range);
+  refuse("--delay-min", task.delay_range);
+  refuse("--delay-max", task.delay_range);
+  refuse("--blocks", task.blocks);
+  refuse("--block-length", task.blocks);
+  refuse("--noise-mean", task.noise);
+  refuse("--noise-sd", task.noise);
+  refuse("--length-min", task.length);
+  refuse("--length-max", task.length);
+  // One end given beyond the default of the other moves the other.
+  TaskOptions& o = flags.options;
+  if (given("--length-min") && !given("--length-max")) o.length_max = std::max(o.length_max, o.length_min);
+  if (given("--length-max") && !given("--length-min")) o.length_min = std::min(o.length_min, o.length_max);
+  if (given("--delay-min") && !given("--delay-max") && !given("--delay")) o.delay_max = std::max(o.delay_max, o.delay_min);
+  if (given("--delay-max") && !given("--delay-min") && !given("--delay")) o.delay_min = std::min(o.delay_min, o.delay_max);
+}
+
+}  // namespace
+
+void add_generate(CLI::App& app) {
+  CLI::App* verb = app.add_subcommand("generate", "Make a data set of a task that needs memory");
+  const auto flags = std::make_shared<Flags>();
+  add_flags(*verb, *flags);
+  verb->footer(list_of_tasks());
+  verb->callback([verb, flags] {
+    settle(*verb, *flags);
+    const Dataset data = generate(flags->task, flags->options);
+    write_dataset(flags->output, data);
+    if (flags->output != "-" && !flags->quiet)
+      print_error("{}: {} sequences, {} steps\n", flags->output, data.sequences.count(), data.sequences.steps());
+  });
+}
+
+}  // namespace remede
