@@ -11,7 +11,11 @@ std::uint64_t next_decision(const Trainer& trainer, const Budget& budget) {
   return std::min(trainer.validated_at() + budget.validate_every, end);
 }
 
-bool finished(const Trainer& trainer) { return trainer.lost() || trainer.updates() >= trainer.schedule().end(); }
+// The last validation belongs to a start: one that was saved before it is not finished.
+bool finished(const Trainer& trainer) {
+  const bool ended = trainer.updates() >= trainer.schedule().end() && trainer.validated_at() == trainer.updates();
+  return trainer.lost() || ended;
+}
 
 // The rates decay when the time has come, or earlier, from the best parameters, when nothing has got better for long.
 void decide(Trainer& trainer, const Budget& budget) {
@@ -82,14 +86,17 @@ Outcome train_single(const StartPlan& plan, const TrainingData& data, const Budg
   Trainer trainer(plan, data);
   bool stopped = false;
   if (!session.resume().empty()) load_state(session.resume(), trainer);
-  if (trainer.validation_curve().empty()) trainer.validate(*engine);
+  if (trainer.validation_curve().empty()) {
+    trainer.validate(*engine);
+    decide(trainer, budget);
+  }
   while (!finished(trainer) && !stopped) {
     const std::uint64_t next = next_decision(trainer, budget);
     trainer.advance_to(next, *engine, pause);
     stopped = session.stop();
     if (stopped || session.checkpoint_due()) session.checkpoint(state_of(trainer));
-    const bool paused = trainer.updates() < next && !trainer.lost();
-    if (paused && !stopped) continue;
+    const bool paused = trainer.updates() < next && !stopped;
+    if (paused || trainer.lost()) continue;
     trainer.validate(*engine);  // when stopped, too: the best so far may be now
     decide(trainer, budget);
     session.progress(progress_of(trainer, budget));

@@ -5,11 +5,10 @@
 #include <numeric>
 
 #include "remede/base/error.h"
+#include "remede/data/split.h"
 
 namespace remede {
 namespace {
-
-constexpr std::uint64_t kSplitStream = 0x73706c6974;  // no start has this number
 
 std::size_t targets_of(const Sequences& data) {
   return static_cast<std::size_t>(
@@ -27,23 +26,6 @@ void expect_same_schema(const Schema& training, const Schema& validation) {
   if (training.task != validation.task || training.classes != validation.classes ||
       training.targets != validation.targets)
     fail("expected validation data with the targets of the training data, got other ones");
-}
-
-// Some of the sequences, at least one on either side. REQUIRES: at least two.
-void hold_out_sequences(const Sequences& all, double fraction, std::int64_t seed, Sequences& training,
-                        Sequences& validation) {
-  std::vector<std::uint32_t> numbers(all.count());
-  std::iota(numbers.begin(), numbers.end(), 0U);
-  Random random(static_cast<std::uint64_t>(seed), kSplitStream);
-  random.shuffle(std::span<std::uint32_t>(numbers));
-  const auto wanted = static_cast<std::size_t>(fraction * static_cast<double>(all.count()) + 0.5);
-  const std::size_t held = std::clamp<std::size_t>(wanted, 1, all.count() - 1);
-  const auto cut = numbers.begin() + static_cast<std::ptrdiff_t>(held);
-  std::sort(numbers.begin(), cut);
-  std::sort(cut, numbers.end());
-  const std::span<const std::uint32_t> sorted(numbers);
-  validation = select(all, sorted.first(held));
-  training = select(all, sorted.subspan(held));
 }
 
 // The last targets of the only sequence. Both sides keep all steps, so that the memory is what it would be.
@@ -93,7 +75,9 @@ Prepared prepare(const Dataset& training, const Dataset* validation, const Confi
     p.data.training = all;
     p.validation = validation->sequences;
   } else if (config.validation_fraction > 0 && all.count() > 1) {
-    hold_out_sequences(all, config.validation_fraction, config.seed, p.data.training, p.validation);
+    const Split parts = split(all, config.validation_fraction, static_cast<std::uint64_t>(config.seed));
+    p.data.training = select(all, parts.training);
+    p.validation = select(all, parts.validation);
   } else if (config.validation_fraction > 0 && targets_of(all) > 1) {
     hold_out_end(all, config.validation_fraction, p.data.training, p.validation);
   } else {

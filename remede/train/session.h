@@ -1,6 +1,7 @@
 // What a fit tells the world while it runs, and how the world interrupts it. None of it changes the result.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -30,22 +31,28 @@ struct Callbacks {
   std::function<void(const Checkpoint&)> checkpoint;  // keeps it; called when due and when stopped
 };
 
-// One fit as a recipe sees it.
+// One fit as a recipe sees it. What was once asked for stays asked for: a stop until the end, a checkpoint until it is
+// made. stop(), checkpoint_due() and pause() may be called from any thread.
 class Session {
  public:
   // `base` is the checkpoint without its state; `resume` the state to continue from, or empty.
   Session(const Callbacks& callbacks, Checkpoint base, std::string resume)
       : callbacks_(callbacks), checkpoint_(std::move(base)), resume_(std::move(resume)) {}
 
-  bool stop() const { return callbacks_.stop && callbacks_.stop(); }
-  bool checkpoint_due() const {
-    return callbacks_.checkpoint && callbacks_.checkpoint_due && callbacks_.checkpoint_due();
+  bool stop() {
+    if (!stop_ && callbacks_.stop && callbacks_.stop()) stop_ = true;
+    return stop_;
   }
-  bool pause() const { return stop() || checkpoint_due(); }
+  bool checkpoint_due() {
+    if (!due_ && callbacks_.checkpoint && callbacks_.checkpoint_due && callbacks_.checkpoint_due()) due_ = true;
+    return due_;
+  }
+  bool pause() { return stop() || checkpoint_due(); }
   void progress(const Progress& progress) const {
     if (callbacks_.progress) callbacks_.progress(progress);
   }
   void checkpoint(std::string state) {
+    due_ = false;
     if (!callbacks_.checkpoint) return;
     checkpoint_.state = std::move(state);
     callbacks_.checkpoint(checkpoint_);
@@ -56,6 +63,8 @@ class Session {
   const Callbacks& callbacks_;
   Checkpoint checkpoint_;
   std::string resume_;
+  std::atomic<bool> stop_ = false;
+  std::atomic<bool> due_ = false;
 };
 
 }  // namespace remede

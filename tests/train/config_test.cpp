@@ -1,0 +1,137 @@
+#include "remede/train/config.h"
+
+#include <limits>
+#include <set>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include "remede/base/error.h"
+#include "remede/base/file.h"
+
+namespace remede {
+namespace {
+
+using ::testing::HasSubstr;
+
+const HyperParameter& find(std::string_view name) {
+  for (const HyperParameter& p : hyper_parameters())
+    if (p.name == name) return p;
+  throw std::runtime_error("no such hyper-parameter");
+}
+
+std::string refusal(std::string_view name, std::string_view text) {
+  Config config;
+  try {
+    find(name).set(config, text);
+  } catch (const Error& error) {
+    EXPECT_EQ(config, Config()) << "a refused value changed the configuration";
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Config, EveryParameterReadsBackWhatItPrints) {
+  std::set<std::string_view> names;
+  for (const HyperParameter& p : hyper_parameters()) {
+    EXPECT_TRUE(names.insert(p.name).second) << p.name;
+    EXPECT_FALSE(p.help.empty()) << p.name;
+    Config config;
+    p.set(config, p.get(config));
+    EXPECT_EQ(config, Config()) << p.name;
+  }
+}
+
+TEST(Config, FlagsAreSpelledWithHyphens) { EXPECT_EQ(find("rate_index").flag(), "--rate-index"); }
+
+TEST(Config, OptionalValuesAreAutoUntilGiven) {
+  Config config;
+  const HyperParameter& depth = find("depth");
+  EXPECT_EQ(depth.get(config), "auto");
+  depth.set(config, "4");
+  EXPECT_EQ(config.depth, 4);
+  depth.set(config, "auto");
+  EXPECT_FALSE(config.depth.has_value());
+}
+
+TEST(Config, WordsMayBeSpelledWithSpacesOrUnderscores) {
+  Config config;
+  for (const char* word : {"inputs and memory", "inputs_and_memory", "inputs-and-memory"}) {
+    config.write_reads.reset();
+    find("write_reads").set(config, word);
+    EXPECT_EQ(config.write_reads, WriteReads::kInputsAndMemory);
+  }
+  find("write_bias").set(config, "true");
+  EXPECT_EQ(config.write_bias, true);
+}
+
+TEST(Config, BadValuesAreRefusedInOneLine) {
+  EXPECT_EQ(refusal("depth", "13"), "--depth: expected a number in 0 .. 12 or auto, got '13'");
+  EXPECT_EQ(refusal("write_rule", "mul"), "--write-rule: expected one of add, blend or auto, got 'mul'");
+  for (const char* text : {"", " ", "abc", "1x", "-1", "1e99", "nan", "inf", "auto"})
+    EXPECT_THAT(refusal("batch", text), HasSubstr("--batch: expected a number in 1 .. ")) << text;
+  EXPECT_THAT(refusal("rate_index", "nan"), HasSubstr("--rate-index"));
+}
+
+TEST(Config, CheckFindsWhatWasSetByHand) {
+  Config config;
+  config.clip = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_THROW(check(config), Error);
+  config = Config();
+  config.depth = -1;
+  EXPECT_THROW(check(config), Error);
+  config = Config();
+  config.updates = 10;
+  config.epochs = 10;
+  EXPECT_THROW(check(config), Error);
+  EXPECT_NO_THROW(check(Config()));
+}
+
+TEST(Config, SettingsRoundTripToTheSameBitsWithoutTheMachine) {
+  rc::check([](double rate, double share) {
+    Config config;
+    config.rate_gate = std::abs(rate) <= 100 ? std::abs(rate) : 1 / rate;
+    config.rate_gate = std::abs(config.rate_gate);
+    config.decay = std::abs(share) <= 1 ? std::abs(share) : 0.3;
+    config.mix = Mix::kEffects;
+    config.threads = 7;
+    const auto list = settings(config);
+    for (const auto& [name, text] : list) RC_ASSERT(name != "threads");
+    config.threads = Config().threads;
+    RC_ASSERT(config_from_settings(list, "test") == config);
+  });
+}
+
+TEST(Config, UnknownSettingsAreNamed) {
+  const std::pair<std::string, std::string> unknown[] = {{"colour", "red"}};
+  try {
+    config_from_settings(unknown, "old file");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("old file"));
+    EXPECT_THAT(error.what(), HasSubstr("colour"));
+  }
+}
+
+TEST(Config, FormIsTheRecipesUnlessFixed) {
+  Config config;
+  const LeafForm rich = {WriteRule::kBlend, WriteReads::kInputsAndMemory, true, LeafOutput::kLinear,
+                         OutputOrder::kFirst};
+  EXPECT_EQ(fixed_by(config, rich), rich);
+  config.write_bias = false;
+  EXPECT_FALSE(fixed_by(config, rich).write_bias);
+  config.form = FormChoice::kPaper;
+  EXPECT_EQ(fixed_by(config, rich), LeafForm());
+  config.leaf_output = LeafOutput::kLinear;
+  EXPECT_EQ(fixed_by(config, rich).leaf_output, LeafOutput::kLinear);
+}
+
+TEST(Config, ThePageInDocsIsTheGeneratedOne) {
+  const std::string page = read_file(std::string(REMEDE_TESTS_DIR) + "/../docs/parameters.md");
+  EXPECT_EQ(page, parameters_page()) << "regenerate it: build/remede train --parameters-page > docs/parameters.md";
+}
+
+}  // namespace
+}  // namespace remede

@@ -1,0 +1,185 @@
+#include "remede/train/fit.h"
+
+#include <limits>
+#include <optional>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "remede/base/error.h"
+#include "remede/model/file.h"
+#include "train/small_data.h"
+
+namespace remede {
+namespace {
+
+using ::testing::HasSubstr;
+
+Config quick() {
+  Config config;
+  config.recipe = Recipe::kPaper;
+  config.depth = 3;
+  config.memory = 2;
+  config.updates = 120;
+  config.validate_every = 25;
+  config.threads = 1;
+  return config;
+}
+
+// Runs a fit that is killed after every `every` batches and each time resumed from its checkpoint by a fresh call.
+Fit fit_in_pieces(const Dataset& data, const Config& config, int every, int& pieces) {
+  std::optional<Checkpoint> last;
+  for (pieces = 1;; ++pieces) {
+    int batches = 0;
+    Callbacks callbacks;
+    callbacks.stop = [&] { return batches >= every; };
+    callbacks.checkpoint_due = [&] { return ++batches >= every; };
+    callbacks.checkpoint = [&](const Checkpoint& c) { last = checkpoint_from_bytes(to_bytes(c), "test"); };
+    const Checkpoint from = last.value_or(Checkpoint());
+    Fit result = fit(data, nullptr, config, callbacks, last ? &from : nullptr);
+    if (!result.stopped) return result;
+  }
+}
+
+TEST(Fit, LearnsADelayFarAboveTheNaiveGuess) {
+  Config config = quick();
+  config.depth = 4;
+  config.memory = 3;
+  config.updates = 3000;
+  config.write_bias = true;
+  config.split_gradient = SplitGradient::kSoftsign;
+  config.slope = 4;
+  const Fit result = fit(testing::fixed_delay(1500, 4), nullptr, config);
+  const Score test = score(result.model, testing::fixed_delay(500, 5).sequences);
+  EXPECT_EQ(test.targets, 2500U);
+  EXPECT_GT(test.accuracy, 0.97);  // without memory at most .9
+  EXPECT_NEAR(result.validation.accuracy, test.accuracy, 0.03);
+  EXPECT_EQ(result.trained_nodes, 31);
+  EXPECT_FALSE(result.stopped);
+  EXPECT_EQ(result.model.training.training_loss.size(), result.model.training.validation_loss.size());
+}
+
+TEST(Fit, LearnsAStaticTableAndRegressionOnRawNumbers) {
+  Config config = quick();
+  config.memory = 0;
+  config.updates = 1500;
+  config.rate_threshold = 0.02;
+  config.leaf_output = LeafOutput::kLinear;
+  const Dataset test = testing::regimes(40, 9);
+  const Fit result = fit(testing::regimes(200, 8), nullptr, config);
+  EXPECT_EQ(result.model.trees.front().n_m, 0);
+  EXPECT_LT(score(result.model, test.sequences).rmse, 120.0);  // the spread of the values is 410
+}
+
+TEST(Fit, TheNumberOfThreadsChangesNoByte) {
+  const Dataset data = testing::fixed_delay(300, 1);
+  for (const Recipe recipe : {Recipe::kPaper, Recipe::kDefault}) {
+    Config config = quick();
+    config.recipe = recipe;
+    config.batch = 64;
+    config.starts = 4;
+    std::string first;
+    for (const int threads : {1, 2, 3}) {
+      config.threads = threads;
+      const std::string json = to_json(fit(data, nullptr, config).model);
+      if (first.empty()) first = json;
+      EXPECT_EQ(json, first) << threads << " threads";
+    }
+  }
+}
+
+TEST(Fit, TheSeedChangesTheModel) {
+  const Dataset data = testing::fixed_delay(100, 1);
+  Config config = quick();
+  const std::string one = to_json(fit(data, nullptr, config).model);
+  EXPECT_EQ(one, to_json(fit(data, nullptr, config).model));
+  config.seed = 2;
+  EXPECT_NE(one, to_json(fit(data, nullptr, config).model));
+}
+
+TEST(Fit, InterruptedAndResumedEndsInTheSameBytes) {
+  const Dataset data = testing::fixed_delay(100, 1);
+  for (const Recipe recipe : {Recipe::kPaper, Recipe::kDefault}) {
+    Config config = quick();
+    config.recipe = recipe;
+    config.starts = 4;
+    config.patience = 30;
+    const std::string whole = to_json(fit(data, nullptr, config).model);
+    for (const int every : {7, 24, 25, 26, 90}) {
+      int pieces = 0;
+      EXPECT_EQ(to_json(fit_in_pieces(data, config, every, pieces).model), whole)
+          << "killed every " << every << " batches";
+      EXPECT_GT(pieces, 1);
+    }
+  }
+}
+
+// A kill leaves the last checkpoint that was written, not the moment of the kill.
+TEST(Fit, AnyCheckpointOfARunLeadsToItsEnd) {
+  const Dataset data = testing::fixed_delay(100, 1);
+  Config config = quick();
+  int batches = 0;
+  std::vector<Checkpoint> kept;
+  Callbacks callbacks;
+  callbacks.checkpoint_due = [&] { return ++batches % 11 == 0; };
+  callbacks.checkpoint = [&](const Checkpoint& c) { kept.push_back(c); };
+  const std::string whole = to_json(fit(data, nullptr, config, callbacks).model);
+  EXPECT_EQ(whole, to_json(fit(data, nullptr, config).model)) << "writing checkpoints changed the result";
+  ASSERT_GT(kept.size(), 2U);
+  for (const Checkpoint& c : kept) EXPECT_EQ(to_json(fit(data, nullptr, config, {}, &c).model), whole);
+}
+
+TEST(Fit, AStopGivesTheBestSoFarAfterTheCurrentBatch) {
+  Config config = quick();
+  config.updates = 1'000'000;
+  int batches = 0;
+  Callbacks callbacks;
+  callbacks.stop = [&] { return ++batches > 60; };
+  const Fit result = fit(testing::fixed_delay(100, 1), nullptr, config, callbacks);
+  EXPECT_TRUE(result.stopped);
+  EXPECT_LT(batches, 200);
+  EXPECT_NO_THROW(check(result.model, "stopped"));
+}
+
+TEST(Fit, ResumingSomethingElseIsAnError) {
+  const Dataset data = testing::fixed_delay(100, 1);
+  Config config = quick();
+  Checkpoint kept;
+  Callbacks callbacks;
+  callbacks.stop = [] { return true; };
+  callbacks.checkpoint = [&](const Checkpoint& c) { kept = c; };
+  fit(data, nullptr, config, callbacks);
+  const Dataset other = testing::fixed_delay(100, 2);
+  EXPECT_THROW(fit(other, nullptr, config, {}, &kept), Error);
+  EXPECT_THROW(fit(data, &other, config, {}, &kept), Error);
+  config.seed = 5;
+  EXPECT_THROW(fit(data, nullptr, config, {}, &kept), Error);
+}
+
+TEST(Fit, ProgressIsReportedWithLosses) {
+  Callbacks callbacks;
+  std::vector<Progress> reports;
+  callbacks.progress = [&](const Progress& p) { reports.push_back(p); };
+  fit(testing::fixed_delay(100, 1), nullptr, quick(), callbacks);
+  ASSERT_GE(reports.size(), 4U);
+  for (std::size_t i = 1; i < reports.size(); ++i) EXPECT_LE(reports[i].best_loss, reports[i - 1].best_loss);
+  EXPECT_DOUBLE_EQ(reports.back().done, 1.0);
+}
+
+TEST(Fit, InputsBeyondReasonGiveAnErrorAndNoModel) {
+  Dataset data = testing::regimes(20, 1);
+  for (float& x : data.sequences.x) x *= 1e30F;
+  Config config = quick();
+  config.standardise = false;
+  config.leaf_output = LeafOutput::kLinear;
+  for (float& y : data.sequences.value) y = 3e38F;
+  try {
+    fit(data, nullptr, config);
+    FAIL() << "expected an error";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("expected a finite loss"));
+  }
+}
+
+}  // namespace
+}  // namespace remede

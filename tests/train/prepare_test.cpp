@@ -1,0 +1,103 @@
+#include "remede/train/prepare.h"
+
+#include <cmath>
+#include <numeric>
+
+#include <gtest/gtest.h>
+
+#include "remede/base/error.h"
+#include "train/small_data.h"
+
+namespace remede {
+namespace {
+
+double total(const std::vector<float>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
+
+TEST(Prepare, HoldsOutWholeSequencesAndLosesNone) {
+  const Dataset data = testing::fixed_delay(50, 1);
+  const Prepared p = prepare(data, nullptr, Config(), {});
+  EXPECT_EQ(p.validation.count(), 10U);
+  EXPECT_EQ(p.data.training.count(), 40U);
+  EXPECT_TRUE(p.held_out);
+  EXPECT_NEAR(total(p.data.training.x) + total(p.validation.x), total(data.sequences.x), 1e-4);
+  Config other;
+  other.seed = 2;
+  EXPECT_NE(prepare(data, nullptr, other, {}).validation.x, p.validation.x);
+}
+
+TEST(Prepare, OneSequenceIsHeldOutAtItsEnd) {
+  Dataset data = testing::fixed_delay(1, 1, 18);
+  data.sequences.weight[0] = 0.0F;
+  const Prepared p = prepare(data, nullptr, Config(), {});
+  EXPECT_EQ(p.data.training.steps(), 20U);
+  EXPECT_EQ(p.validation.steps(), 20U);
+  EXPECT_EQ(total(p.data.training.weight), 15.0);
+  EXPECT_EQ(total(p.validation.weight), 4.0);
+  EXPECT_EQ(p.data.training.weight[15], 1.0F);
+  EXPECT_EQ(p.data.training.weight[16], 0.0F);
+  EXPECT_EQ(p.validation.weight[16], 1.0F);
+}
+
+TEST(Prepare, NothingToHoldOutIsSaid) {
+  Config config;
+  config.validation_fraction = 0;
+  const Prepared p = prepare(testing::fixed_delay(5, 1), nullptr, config, {});
+  EXPECT_FALSE(p.held_out);
+  EXPECT_EQ(p.validation.count(), 5U);
+  EXPECT_EQ(p.data.training.count(), 5U);
+}
+
+TEST(Prepare, BalancedClassesCountTheSame) {
+  Config config;
+  config.class_weights = ClassWeights::kBalanced;
+  const Dataset data = testing::fixed_delay(200, 1);
+  const Prepared p = prepare(data, nullptr, config, {});
+  double of_class[3] = {0, 0, 0};
+  for (std::size_t t = 0; t < p.data.training.steps(); ++t)
+    of_class[p.data.training.label[t]] += static_cast<double>(p.data.training.weight[t]);
+  EXPECT_NEAR(of_class[0], of_class[1], 1e-2);
+  EXPECT_NEAR(of_class[2], of_class[1], 1e-2);
+  EXPECT_NEAR(of_class[0] + of_class[1] + of_class[2], static_cast<double>(p.data.training.steps()), 1e-2);
+  EXPECT_EQ(p.validation.weight[0], 1.0F) << "the score is of the data as they are";
+}
+
+TEST(Prepare, ScalesOnlyWhatNeedsIt) {
+  EXPECT_TRUE(prepare(testing::fixed_delay(20, 1), nullptr, Config(), {true, true}).scaling.x_scale.empty());
+  const Dataset raw = testing::regimes(20, 1);
+  const Prepared p = prepare(raw, nullptr, Config(), {true, true});
+  EXPECT_NEAR(p.scaling.x_shift[0], 300.0F, 2.0F);
+  EXPECT_NEAR(p.scaling.x_scale[0], 5.0F, 1.0F);
+  EXPECT_EQ(p.fill, p.scaling.x_shift) << "a missing input counts as the mean";
+  EXPECT_NEAR(p.scaling.y_shift[0], 5000.0F, 100.0F);
+  EXPECT_EQ(prepare(raw, nullptr, Config(), {false, false}).scaling.x_shift, (std::vector<float>{0, 0}));
+  Config config;
+  config.standardise = false;
+  EXPECT_EQ(prepare(raw, nullptr, config, {true, true}).data.validation.value,
+            prepare(raw, nullptr, config, {true, true}).validation.value);
+}
+
+TEST(Prepare, SaysWhatCannotBeLearnedFrom) {
+  Dataset data = testing::fixed_delay(10, 1);
+  Dataset other = testing::fixed_delay(10, 2);
+  other.schema.classes = {"a", "b", "c"};
+  EXPECT_THROW(prepare(data, &other, Config(), {}), Error);
+  other = testing::fixed_delay(10, 2);
+  other.schema.inputs = {"other"};
+  EXPECT_THROW(prepare(data, &other, Config(), {}), Error);
+  data.sequences.weight.assign(data.sequences.weight.size(), 0.0F);
+  EXPECT_THROW(prepare(data, nullptr, Config(), {}), Error);
+}
+
+TEST(Budget, CountsInUpdates) {
+  Config config;
+  Budget budget = budget_of(config, 320, 1000);
+  EXPECT_EQ(budget.updates, 1000U);
+  EXPECT_EQ(budget.decay, 250U);
+  EXPECT_EQ(budget.validate_every, 100U);
+  config.epochs = 7;
+  EXPECT_EQ(budget_of(config, 320, 1000).updates, 70U);
+  EXPECT_EQ(budget_of(config, 32000, 1000).validate_every, 1000U);
+}
+
+}  // namespace
+}  // namespace remede
