@@ -6,14 +6,14 @@
 
 #include "remede/explain/canvas.h"
 #include "remede/explain/text.h"
-#include "remede/explain/words.h"
+#include "remede/explain/wording.h"
 
 namespace remede {
 namespace {
 
 std::string node_name(std::size_t tree, int number) { return fmt::format("t{}n{}", tree + 1, number); }
 
-std::string leaf_line(const Words& words, std::size_t tree, int number, int leaf,
+std::string leaf_line(const Wording& words, std::size_t tree, int number, int leaf,
                       const std::vector<LeafCount>* counts) {
   std::string label;
   for (const std::string& s : say_texts(words, leaf)) label += s + "\n";
@@ -29,14 +29,14 @@ std::string leaf_line(const Words& words, std::size_t tree, int number, int leaf
       node_name(tree, number), dot_quoted(label), ink::kCard.light, colour);
 }
 
-std::string split_line(const Words& words, std::size_t tree, int number, int node) {
+std::string split_line(const Wording& words, std::size_t tree, int number, int node) {
   const bool cell = words.is_cell(words.tree->feature[static_cast<std::size_t>(node)]);
   return fmt::format("    {} [label={}, shape=ellipse, style=filled, fillcolor=\"{}\", color=\"{}\"];\n",
                      node_name(tree, number), dot_quoted(test_text(words, node)),
                      cell ? ink::kCell.light : ink::kInput.light, cell ? ink::kCellLine.light : ink::kInputLine.light);
 }
 
-std::string tree_lines(const Words& words, std::size_t tree, const std::vector<LeafCount>* counts) {
+std::string tree_lines(const Wording& words, std::size_t tree, const std::vector<LeafCount>* counts) {
   std::string text;
   for (std::size_t i = 0; i < words.view.nodes.size(); ++i) {
     const View::Node& node = words.view.nodes[i];
@@ -77,7 +77,7 @@ std::string to_dot(const Model& model, const DotOptions& options) {
     WordOptions word_options;
     word_options.terms = options.terms;
     if (options.seen) word_options.scale = options.seen->scale[t];
-    const Words words = make_words(model, t, std::move(word_options));
+    const Wording words = make_wording(model, t, std::move(word_options));
     text += fmt::format("  subgraph cluster_{} {{\n    label={};\n    color=\"none\";\n", t + 1,
                         model.trees.size() > 1 ? dot_quoted(fmt::format("Tree {}", t + 1)) : "\"\"");
     text += tree_lines(words, t, options.seen ? &options.seen->leaves[t] : nullptr) + "  }\n";

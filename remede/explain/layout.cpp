@@ -86,8 +86,8 @@ std::vector<double> shifts(const std::vector<LayoutNode>& nodes, const LayoutOpt
 
 }  // namespace
 
-Layout tidy_layout(const std::vector<LayoutNode>& nodes, const LayoutOptions& options) {
-  Layout layout;
+TreeLayout tidy_layout(const std::vector<LayoutNode>& nodes, const LayoutOptions& options) {
+  TreeLayout layout;
   const std::vector<double> starts = level_starts(nodes, options);
   std::vector<double> middle = shifts(nodes, options, starts);
   for (std::size_t i = 0; i < nodes.size(); ++i) {
@@ -102,7 +102,7 @@ Layout tidy_layout(const std::vector<LayoutNode>& nodes, const LayoutOptions& op
     const LayoutNode& n = nodes[i];
     const double start = starts[static_cast<std::size_t>(n.depth)];
     const double side = middle[i] - (options.grows_right ? n.height : n.width) / 2 - least;
-    const Place place = options.grows_right ? Place{start, side} : Place{side, start};
+    const Corner place = options.grows_right ? Corner{start, side} : Corner{side, start};
     layout.width = std::max(layout.width, place.x + n.width);
     layout.height = std::max(layout.height, place.y + n.height);
     layout.places.push_back(place);

@@ -19,15 +19,15 @@ struct LayoutOptions {
   double level_gap = 44;     // between a parent and its children
 };
 
-struct Place {
+struct Corner {
   double x = 0, y = 0;  // the upper left corner
 };
 
-struct Layout {
-  std::vector<Place> places;     // (nodes)
+struct TreeLayout {
+  std::vector<Corner> places;    // (nodes)
   double width = 0, height = 0;  // of all; starts at 0, 0
 };
 
-Layout tidy_layout(const std::vector<LayoutNode>& nodes, const LayoutOptions& options);
+TreeLayout tidy_layout(const std::vector<LayoutNode>& nodes, const LayoutOptions& options);
 
 }  // namespace remede

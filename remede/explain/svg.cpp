@@ -16,7 +16,7 @@ constexpr std::size_t kMostNodes = 4000;
 constexpr double kMargin = 24;
 
 // A coloured dot and a name for each class, and what the colours of the tests mean.
-double draw_legend(Canvas& canvas, const Words& words, double x, double y) {
+double draw_legend(Canvas& canvas, const Wording& words, double x, double y) {
   const TextStyle style{11.5, &ink::kSoft, false, false, Anchor::kStart};
   const auto item = [&](const Ink& fill, const Ink& stroke, const std::string& text) {
     canvas.rect(x, y - 9, 11, 11, 3, fill, stroke);
@@ -53,7 +53,7 @@ std::string draw(const Model& model, std::size_t first, std::size_t count, const
     word_options.terms = options.terms;
     word_options.symbols = true;
     if (options.seen) word_options.scale = options.seen->scale[t];
-    const Words words = make_words(model, t, std::move(word_options));
+    const Wording words = make_wording(model, t, std::move(word_options));
     if (words.view.nodes.size() > kMostNodes)
       fail("expected a tree of at most {} nodes for a picture, got {}: text can hold more", kMostNodes,
            words.view.nodes.size());

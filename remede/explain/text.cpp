@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "remede/explain/number.h"
-#include "remede/explain/words.h"
+#include "remede/explain/wording.h"
 
 namespace remede {
 namespace {
@@ -27,7 +27,7 @@ struct Colours {
 };
 
 struct Pencil {
-  const Words& words;
+  const Wording& words;
   const TextOptions& options;
   Colours colours;
   const std::vector<LeafCount>* counts;
@@ -92,22 +92,13 @@ std::string plural(long long n, const char* noun) {
   return fmt::format("{} {}{}", grouped(n), noun, n == 1 ? "" : "s");
 }
 
-// Cells that are read somewhere; the others do not matter and are not shown.
-int cells_in_use(const Words& words) {
-  int used = 0;
-  for (int k = 0; k < words.tree->n_m; ++k) {
-    const auto i = static_cast<std::size_t>(k);
-    used += words.view.cell_read[i] && (words.view.memory[i].low != 0 || words.view.memory[i].high != 0) ? 1 : 0;
-  }
-  return used;
-}
-
-std::string size_text(const Words& words) {
+std::string size_text(const Wording& words) {
   const auto shown = static_cast<long long>(words.view.nodes.size());
   std::string text = plural(shown, "node");
   if (shown < words.tree->node_count())
     text += fmt::format(" (of {}: the rest cannot be reached)", grouped(words.tree->node_count()));
-  const int cells = cells_in_use(words);
+  int cells = 0;  // the others do not matter and are not shown
+  for (int k = 0; k < words.tree->n_m; ++k) cells += words.view.cell_in_use(k) ? 1 : 0;
   return text + (cells == 0 ? ", no memory" : ", " + plural(cells, "memory cell"));
 }
 
@@ -118,7 +109,7 @@ std::string title_text(const Model& model) {
   for (const std::string& t : model.schema.targets) targets.push_back(printable(t));
   const std::string what =
       fmt::format("{} from {}", targets.empty() ? "y" : listed(targets), listed(model.schema.inputs));
-  if (model.trees.size() == 1) return fmt::format("{}: one tree, {}", what, size_text(make_words(model, 0)));
+  if (model.trees.size() == 1) return fmt::format("{}: one tree, {}", what, size_text(make_wording(model, 0)));
   long long nodes = 0;
   for (std::size_t t = 0; t < model.trees.size(); ++t)
     nodes += static_cast<long long>(reachable_view(model.trees[t], model.fill).nodes.size());
@@ -134,7 +125,7 @@ std::string to_text(const Model& model, const TextOptions& options) {
     WordOptions word_options;
     word_options.terms = options.terms;
     if (options.seen) word_options.scale = options.seen->scale[t];
-    const Words words = make_words(model, t, std::move(word_options));
+    const Wording words = make_wording(model, t, std::move(word_options));
     if (model.trees.size() > 1)
       text += fmt::format("{}Tree {} of {}: {}\n", t > 0 ? "\n" : "", t + 1, model.trees.size(), size_text(words));
     Pencil pencil{words, options, {options.colours}, options.seen ? &options.seen->leaves[t] : nullptr, ""};

@@ -65,7 +65,7 @@ std::string joined(const std::vector<std::string>& lines) { return fmt::format("
 
 // As many digits and terms as fit into the widest line, up to those asked for.
 template <typename Texts>
-std::vector<std::string> shortened(Words& words, Kind kind, Texts texts) {
+std::vector<std::string> shortened(Wording& words, Kind kind, Texts texts) {
   const WordOptions asked = words.options;
   std::vector<std::string> lines = texts(words);
   const auto too_wide = [&](const std::string& line) { return text_width(line, style_of(kind)) > kWidestLine; };
@@ -81,11 +81,11 @@ std::vector<std::string> shortened(Words& words, Kind kind, Texts texts) {
   return lines;
 }
 
-Card leaf_card(Words& words, const Words& unabridged, int leaf, const PictureOptions& options) {
+Card leaf_card(Wording& words, const Wording& unabridged, int leaf, const PictureOptions& options) {
   Card card;
   card.probabilities = leaf_probabilities(words, leaf);
   const Kind kind = words.tree->n_y > 1 && card.probabilities.empty() ? Kind::kScore : Kind::kSay;
-  std::vector<std::string> says = shortened(words, kind, [&](const Words& w) { return say_texts(w, leaf); });
+  std::vector<std::string> says = shortened(words, kind, [&](const Wording& w) { return say_texts(w, leaf); });
   if (says.size() > kMostSayLines) {
     const std::size_t more = says.size() - kMostSayLines;
     says.resize(kMostSayLines);
@@ -94,7 +94,7 @@ Card leaf_card(Words& words, const Words& unabridged, int leaf, const PictureOpt
   for (std::size_t i = 0; i < says.size(); ++i)
     card.lines.push_back({says.size() > 1 && i > 0 ? Kind::kScore : Kind::kSay, without_say(says[i])});
   if (!card.probabilities.empty()) card.lines.push_back({Kind::kBar, ""});
-  for (const std::string& w : shortened(words, Kind::kWrite, [&](const Words& v) { return write_texts(v, leaf); }))
+  for (const std::string& w : shortened(words, Kind::kWrite, [&](const Wording& v) { return write_texts(v, leaf); }))
     card.lines.push_back({Kind::kWrite, w});
   std::vector<std::string> all = say_texts(unabridged, leaf);
   for (const std::string& w : write_texts(unabridged, leaf)) all.push_back(w);
@@ -107,7 +107,7 @@ Card leaf_card(Words& words, const Words& unabridged, int leaf, const PictureOpt
   return card;
 }
 
-Layout lay_out(const TreePicture& picture, const View& view, bool grows_right) {
+TreeLayout lay_out(const TreePicture& picture, const View& view, bool grows_right) {
   std::vector<LayoutNode> nodes;
   for (std::size_t i = 0; i < view.nodes.size(); ++i) {
     const View::Node& n = view.nodes[i];
@@ -165,7 +165,7 @@ struct Point {
 // From the middle of the parent's lower (right) side to the middle of the child's upper (left) side.
 void draw_edge(Canvas& canvas, const TreePicture& p, Point offset, int parent, int child, bool right, bool lit) {
   const auto i = static_cast<std::size_t>(parent), j = static_cast<std::size_t>(child);
-  const Place a = p.layout.places[i], b = p.layout.places[j];
+  const Corner a = p.layout.places[i], b = p.layout.places[j];
   const Card &above = p.cards[i], &below = p.cards[j];
   const Point from = p.grows_right ? Point{a.x + above.width, a.y + above.height / 2}
                                    : Point{a.x + above.width / 2, a.y + above.height};
@@ -191,10 +191,10 @@ void draw_edge(Canvas& canvas, const TreePicture& p, Point offset, int parent, i
 
 }  // namespace
 
-TreePicture plan_tree(const Words& words, const PictureOptions& options) {
+TreePicture plan_tree(const Wording& words, const PictureOptions& options) {
   TreePicture picture;
   picture.words = &words;
-  Words abridged = words, unabridged = words;
+  Wording abridged = words, unabridged = words;
   unabridged.options.terms = 0;
   for (const View::Node& node : words.view.nodes) {
     Card card;
@@ -229,7 +229,7 @@ void draw_tree(Canvas& canvas, const TreePicture& picture, double x, double y, c
   for (std::size_t i = 0; i < view.nodes.size(); ++i) {
     const View::Node& node = view.nodes[i];
     const Card& card = picture.cards[i];
-    const Place at = picture.layout.places[i];
+    const Corner at = picture.layout.places[i];
     const bool on = is_lit(static_cast<int>(i));
     canvas.open_group(fmt::format("node {}{}", node.is_leaf() ? "leaf" : "split", on ? " lit" : ""),
                       fmt::format(" data-node=\"{}\"", node.id));

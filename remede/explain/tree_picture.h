@@ -8,7 +8,7 @@
 #include "remede/explain/canvas.h"
 #include "remede/explain/layout.h"
 #include "remede/explain/observe.h"
-#include "remede/explain/words.h"
+#include "remede/explain/wording.h"
 
 namespace remede {
 
@@ -34,13 +34,13 @@ struct PictureOptions {
 
 // Refers to `words`, which must outlive it.
 struct TreePicture {
-  const Words* words = nullptr;
+  const Wording* words = nullptr;
   std::vector<Card> cards;  // (nodes of the view)
-  Layout layout;
+  TreeLayout layout;
   bool grows_right = false;
 };
 
-TreePicture plan_tree(const Words& words, const PictureOptions& options);
+TreePicture plan_tree(const Wording& words, const PictureOptions& options);
 
 // lit: (nodes of the view) 1: on the active path; empty: no path is lit.
 // Every box is a group with data-node (its number in the tree: leaves are ~leaf, below 0), every line one with

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "remede/explain/reach.h"
+#include "remede/explain/view.h"
 #include "remede/model/model.h"
 
 namespace remede {
@@ -20,7 +20,7 @@ struct WordOptions {
 };
 
 // Refers to the model, which must outlive it.
-struct Words {
+struct Wording {
   const Model* model = nullptr;
   const Tree* tree = nullptr;
   View view;
@@ -34,34 +34,34 @@ struct Words {
   bool is_cell(int f) const { return f >= tree->n_x; }
 };
 
-Words make_words(const Model& model, std::size_t tree, WordOptions options = {});
+Wording make_wording(const Model& model, std::size_t tree, WordOptions options = {});
 
 // The names of the features of any tree of the model: inputs, then as many cells as that tree has.
 std::vector<std::string> feature_names(const Model& model, const Tree& tree);
 
 // "0.5", with as many digits as tell it from the other thresholds of that feature.
-std::string threshold_text(const Words& words, int feature, float threshold);
+std::string threshold_text(const Wording& words, int feature, float threshold);
 // "x1 >= 0.5", or "x1 >= 0.5 or missing" where a missing value goes right.
-std::string test_text(const Words& words, int node);
+std::string test_text(const Wording& words, int node);
 // The side taken: "x1 < 0.5" or "x1 >= 0.5".
-std::string side_text(const Words& words, int node, bool right);
+std::string side_text(const Wording& words, int node, bool right);
 
 // "3.2 + 1.5 x1 - 0.4 m1 + 2 smaller". weights: (the features 0, 1, ...).
-std::string sum_text(const Words& words, float constant, std::span<const float> weights);
+std::string sum_text(const Wording& words, float constant, std::span<const float> weights);
 
 // Does this leaf change cell k in a way that can matter? (The gate is open, the write is not nothing, the cell is
 // read.)
-bool writes(const Words& words, int leaf, int k);
+bool writes(const Wording& words, int leaf, int k);
 // "m1 += tanh(37.6 x1)", "m2 <- 0.9 m2 + 0.1 tanh(x1)", "m1 <- 0.96". REQUIRES: writes(words, leaf, k)
-std::string write_text(const Words& words, int leaf, int k);
-std::vector<std::string> write_texts(const Words& words, int leaf);
+std::string write_text(const Wording& words, int leaf, int k);
+std::vector<std::string> write_texts(const Wording& words, int leaf);
 
 // What a leaf says has fixed probabilities: classification with constant leaves of zero order. (n_y), else empty.
-std::vector<float> leaf_probabilities(const Words& words, int leaf);
+std::vector<float> leaf_probabilities(const Wording& words, int leaf);
 // One or more lines: `say "1" (99.8%)`, `say y = 3.2 + 1.5 x1`, `add 0.3 to y`, scores of classes where they depend on
 // the step.
-std::vector<std::string> say_texts(const Words& words, int leaf);
+std::vector<std::string> say_texts(const Wording& words, int leaf);
 // `"1" (99.8%)` and the runner-up where it is above 5%.
-std::string answer_text(const Words& words, std::span<const float> probabilities);
+std::string answer_text(const Wording& words, std::span<const float> probabilities);
 
 }  // namespace remede

@@ -1,4 +1,4 @@
-#include "remede/explain/words.h"
+#include "remede/explain/wording.h"
 
 #include <algorithm>
 #include <cmath>
@@ -67,14 +67,13 @@ std::span<const float> linear_weights(const Tree& tree, int leaf, int y) {
 }
 
 // A term counts when its weight is not zero and its feature is not a cell that is always zero.
-bool counts(const Words& words, std::size_t f, float weight) {
+bool counts(const Wording& words, std::size_t f, float weight) {
   if (weight == 0) return false;
   if (!words.is_cell(static_cast<int>(f))) return true;
-  const Range& r = words.view.memory[f - static_cast<std::size_t>(words.tree->n_x)];
-  return r.low != 0 || r.high != 0;
+  return !words.view.memory[f - static_cast<std::size_t>(words.tree->n_x)].is_zero();
 }
 
-bool any_term(const Words& words, std::span<const float> weights) {
+bool any_term(const Wording& words, std::span<const float> weights) {
   for (std::size_t f = 0; f < weights.size(); ++f)
     if (counts(words, f, weights[f])) return true;
   return false;
@@ -90,10 +89,10 @@ std::string term_text(float weight, const std::string& name, int digits) {
   return fmt::format("{} {}{}{}", weight < 0 ? '-' : '+', size == "1" ? "" : size, size == "1" ? "" : " ", name);
 }
 
-const char* arrow(const Words& words) { return words.options.symbols ? "←" : "<-"; }
+const char* arrow(const Wording& words) { return words.options.symbols ? "←" : "<-"; }
 
 // In classification scores matter only against each other: with two classes one difference tells all.
-std::vector<std::string> score_texts(const Words& words, int leaf) {
+std::vector<std::string> score_texts(const Wording& words, int leaf) {
   const Tree& tree = *words.tree;
   const auto n_y = static_cast<std::size_t>(tree.n_y);
   const float* const output = tree.output.data() + static_cast<std::size_t>(leaf) * n_y;
@@ -123,8 +122,8 @@ std::vector<std::string> feature_names(const Model& model, const Tree& tree) {
   return names;
 }
 
-Words make_words(const Model& model, std::size_t tree, WordOptions options) {
-  Words words;
+Wording make_wording(const Model& model, std::size_t tree, WordOptions options) {
+  Wording words;
   words.model = &model;
   words.tree = &model.trees[tree];
   words.view = reachable_view(*words.tree, model.fill);
@@ -144,11 +143,11 @@ Words make_words(const Model& model, std::size_t tree, WordOptions options) {
   return words;
 }
 
-std::string threshold_text(const Words& words, int feature, float threshold) {
+std::string threshold_text(const Wording& words, int feature, float threshold) {
   return short_number(threshold, words.threshold_digits[static_cast<std::size_t>(feature)]);
 }
 
-std::string side_text(const Words& words, int node, bool right) {
+std::string side_text(const Wording& words, int node, bool right) {
   const auto i = static_cast<std::size_t>(node);
   const int f = words.tree->feature[i];
   const char* const sign = !right ? "<" : words.options.symbols ? "≥" : ">=";
@@ -156,13 +155,13 @@ std::string side_text(const Words& words, int node, bool right) {
                      threshold_text(words, f, words.tree->threshold[i]));
 }
 
-std::string test_text(const Words& words, int node) {
+std::string test_text(const Wording& words, int node) {
   const auto i = static_cast<std::size_t>(node);
   const bool missing = words.tree->missing_right[i] != 0 && !words.is_cell(words.tree->feature[i]);
   return side_text(words, node, true) + (missing ? " or missing" : "");
 }
 
-std::string sum_text(const Words& words, float constant, std::span<const float> weights) {
+std::string sum_text(const Wording& words, float constant, std::span<const float> weights) {
   const std::vector<float>& scale = words.options.scale;
   std::vector<std::size_t> terms;
   for (std::size_t f = 0; f < weights.size(); ++f)
@@ -183,17 +182,15 @@ std::string sum_text(const Words& words, float constant, std::span<const float> 
   return text;
 }
 
-bool writes(const Words& words, int leaf, int k) {
+bool writes(const Wording& words, int leaf, int k) {
   const Tree& tree = *words.tree;
   const std::size_t row = leaf_row(tree, leaf, k);
-  if (tree.gate[row] == 0 || words.view.cell_read[static_cast<std::size_t>(k)] == 0) return false;
-  const Range& r = words.view.memory[static_cast<std::size_t>(k)];
-  if (r.low == 0 && r.high == 0) return false;
+  if (tree.gate[row] == 0 || !words.view.cell_in_use(k)) return false;
   if (tree.form.write_rule == WriteRule::kBlend) return tree.blend[row] > 0;
   return bias_of(tree, leaf, k) != 0 || any_term(words, write_weights(tree, leaf, k));
 }
 
-std::string write_text(const Words& words, int leaf, int k) {
+std::string write_text(const Wording& words, int leaf, int k) {
   const Tree& tree = *words.tree;
   const std::string& cell = words.feature[static_cast<std::size_t>(tree.n_x + k)];
   const auto weights = write_weights(tree, leaf, k);
@@ -214,14 +211,14 @@ std::string write_text(const Words& words, int leaf, int k) {
   return fmt::format("{} {} {}", kept, value < 0 ? '-' : '+', number(a * std::abs(value)));
 }
 
-std::vector<std::string> write_texts(const Words& words, int leaf) {
+std::vector<std::string> write_texts(const Wording& words, int leaf) {
   std::vector<std::string> texts;
   for (int k = 0; k < words.tree->n_m; ++k)
     if (writes(words, leaf, k)) texts.push_back(write_text(words, leaf, k));
   return texts;
 }
 
-std::vector<float> leaf_probabilities(const Words& words, int leaf) {
+std::vector<float> leaf_probabilities(const Wording& words, int leaf) {
   const Tree& tree = *words.tree;
   if (words.model->schema.task != Task::kClassification || tree.form.output_order != OutputOrder::kZero) return {};
   for (int y = 0; y < tree.n_y; ++y)
@@ -233,7 +230,7 @@ std::vector<float> leaf_probabilities(const Words& words, int leaf) {
   return p;
 }
 
-std::string answer_text(const Words& words, std::span<const float> probabilities) {
+std::string answer_text(const Wording& words, std::span<const float> probabilities) {
   std::vector<std::size_t> order(probabilities.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(),
@@ -247,7 +244,7 @@ std::string answer_text(const Words& words, std::span<const float> probabilities
   return text;
 }
 
-std::vector<std::string> say_texts(const Words& words, int leaf) {
+std::vector<std::string> say_texts(const Wording& words, int leaf) {
   const Tree& tree = *words.tree;
   if (words.model->schema.task == Task::kClassification) {
     const std::vector<float> p = leaf_probabilities(words, leaf);
