@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 
 #include "remede/base/error.h"
 #include "remede/model/limits.h"
@@ -47,10 +48,25 @@ void check_names(const std::vector<std::string>& names, int most, const char* wh
   std::vector<std::string> sorted = names;
   std::sort(sorted.begin(), sorted.end());
   const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
-  if (twice != sorted.end()) fail("{}: expected {} that differ, got '{}' twice", where, what, *twice);
+  if (twice != sorted.end()) fail("{}: expected {} that differ, got {:?} twice", where, what, *twice);
 }
 
-void check_schema(const Schema& schema, const std::string& where) {
+void check_training(const TrainingRecord& training, const std::string& where) {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : training.settings) {
+    if (!is_utf8(value)) fail("{}: expected training settings in UTF-8, got other bytes", where);
+    names.push_back(name);
+  }
+  check_names(names, std::numeric_limits<int>::max(), "training settings", where);
+  const auto finite = [](double v) { return std::isfinite(v); };
+  if (!std::all_of(training.training_loss.begin(), training.training_loss.end(), finite) ||
+      !std::all_of(training.validation_loss.begin(), training.validation_loss.end(), finite))
+    fail("{}: expected finite losses in the training record", where);
+}
+
+}  // namespace
+
+void check(const Schema& schema, const std::string& where) {
   check_names(schema.inputs, kMostInputs, "inputs", where);
   check_names(schema.targets, kMostOutputs, "targets", where);
   check_names(schema.classes, kMostOutputs, "classes", where);
@@ -63,17 +79,6 @@ void check_schema(const Schema& schema, const std::string& where) {
   if (!classifies && schema.targets.empty()) fail("{}: expected at least one target, got none", where);
 }
 
-void check_training(const TrainingRecord& training, const std::string& where) {
-  for (const auto& [name, value] : training.settings)
-    if (!is_utf8(name) || !is_utf8(value)) fail("{}: expected training settings in UTF-8, got other bytes", where);
-  const auto finite = [](double v) { return std::isfinite(v); };
-  if (!std::all_of(training.training_loss.begin(), training.training_loss.end(), finite) ||
-      !std::all_of(training.validation_loss.begin(), training.validation_loss.end(), finite))
-    fail("{}: expected finite losses in the training record", where);
-}
-
-}  // namespace
-
 int Model::node_count() const {
   int nodes = 0;
   for (const Tree& tree : trees) nodes += tree.node_count();
@@ -81,7 +86,7 @@ int Model::node_count() const {
 }
 
 void check(const Model& model, const std::string& where) {
-  check_schema(model.schema, where);
+  check(model.schema, where);
   check_training(model.training, where);
   if (model.fill.size() != model.schema.inputs.size())
     fail("{}: expected {} values of fill, one per input, got {}", where, model.schema.inputs.size(), model.fill.size());

@@ -28,6 +28,9 @@ struct Model {
   int node_count() const;    // over all trees
 };
 
+// Throws Error naming `where` when names repeat or are not UTF-8, or do not fit the task.
+void check(const Schema& schema, const std::string& where);
+
 // Throws Error naming `where` when trees and schema do not fit together or a tree is not sound.
 void check(const Model& model, const std::string& where);
 

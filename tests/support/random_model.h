@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "remede/base/random.h"
 #include "remede/model/model.h"
 
@@ -115,14 +117,14 @@ inline Schema random_schema(Random& random, const RandomModelOptions& options) {
   };
   schema.task = random.below(2) == 0 ? Task::kClassification : Task::kRegression;
   const int n_x = up_to(1, options.most_inputs);
-  for (int i = 0; i < n_x; ++i) schema.inputs.push_back("x" + std::to_string(i + 1));
+  for (int i = 0; i < n_x; ++i) schema.inputs.push_back(fmt::format("x{}", i + 1));
   if (schema.task == Task::kClassification) {
     schema.targets = {"y"};
     const int classes = up_to(2, options.most_outputs);
     for (int c = 0; c < classes; ++c) schema.classes.push_back(std::to_string(c - 1));
   } else {
     const int values = up_to(1, options.most_outputs);
-    for (int o = 0; o < values; ++o) schema.targets.push_back(values == 1 ? "y" : "y" + std::to_string(o + 1));
+    for (int o = 0; o < values; ++o) schema.targets.push_back(values == 1 ? "y" : fmt::format("y{}", o + 1));
   }
   if (random.below(2) == 0) schema.id = "sequence";
   if (random.below(2) == 0) schema.time = "step";

@@ -1,0 +1,24 @@
+// What bounds a model file beyond the limits of a model (limits.h), so that reading one never takes memory out of proportion.
+#pragma once
+
+#include <cstddef>
+
+#include "remede/model/model.h"
+
+namespace remede {
+
+inline constexpr int kFileVersion = 1;
+inline constexpr std::size_t kMostFileBytes = std::size_t{1} << 30;
+// In units of 16 bytes of memory: a number or a word is one, a key three, a list or an object four.
+inline constexpr std::size_t kMostFileValues = std::size_t{1} << 26;
+inline constexpr std::size_t kKeyCost = 3;
+inline constexpr std::size_t kGroupCost = 4;
+inline constexpr std::size_t kMostFileKeys = 1000;  // of one object
+inline constexpr int kMostFileNesting = 16;
+// A file names only the cells a leaf writes, so a few bytes may stand for many zeros: this many, over all trees.
+inline constexpr std::size_t kMostImpliedZeros = std::size_t{1} << 24;
+
+// The numbers of one cell of one leaf: a weight for everything the write reads, bias and blend.
+inline std::size_t numbers_of_write(const Tree& tree) { return static_cast<std::size_t>(tree.n_w()) + 2; }
+
+}  // namespace remede

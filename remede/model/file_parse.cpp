@@ -1,0 +1,86 @@
+#include "remede/model/file_parse.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "remede/base/error.h"
+#include "remede/model/file_limits.h"
+
+namespace remede {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Event = Json::parse_event_t;
+
+// Follows the parser and stops it early.
+class Guard {
+ public:
+  explicit Guard(const std::string& where) : where_(where) {}
+
+  bool operator()(int depth, Event event, const Json& value) {
+    switch (event) {
+      case Event::object_start:
+        keys_.emplace_back();
+        [[fallthrough]];
+      case Event::array_start:
+        if (depth >= kMostFileNesting) fail("{}: expected lists and objects at most {} deep, got more", where_, kMostFileNesting);
+        spend(kGroupCost);
+        break;
+      case Event::object_end:
+        keys_.pop_back();
+        break;
+      case Event::key:
+        add_key(value.get_ref<const std::string&>());
+        break;
+      case Event::value:
+        spend(1);
+        break;
+      case Event::array_end:
+        break;
+    }
+    return true;
+  }
+
+ private:
+  void add_key(const std::string& key) {
+    spend(kKeyCost);
+    std::vector<std::string>& keys = keys_.back();
+    if (keys.size() >= kMostFileKeys) fail("{}: expected at most {} keys in an object, got more", where_, kMostFileKeys);
+    if (std::find(keys.begin(), keys.end(), key) != keys.end()) fail("{}: expected every key once, got {:?} twice", where_, key);
+    keys.push_back(key);
+  }
+
+  void spend(std::size_t cost) {
+    spent_ += cost;
+    if (spent_ > kMostFileValues) fail("{}: expected at most {} values, got more", where_, kMostFileValues);
+  }
+
+  const std::string& where_;
+  std::vector<std::vector<std::string>> keys_;  // of the objects that are open
+  std::size_t spent_ = 0;
+};
+
+// The parser quotes what it read last, whatever bytes that was and however many.
+std::string plain(std::string message) {
+  const std::size_t start = message.find("] ");  // "[json.exception.parse_error.101] parse error at line 1, ..."
+  if (start != std::string::npos) message.erase(0, start + 2);
+  for (char& c : message)
+    if (c < 0x20 || c > 0x7e) c = '?';
+  constexpr std::size_t kLongest = 200;
+  if (message.size() > kLongest) message = message.substr(0, kLongest) + "...";
+  return message;
+}
+
+}  // namespace
+
+nlohmann::ordered_json parse_json(std::string_view text, const std::string& where) {
+  if (text.size() > kMostFileBytes) fail("{}: expected at most {} bytes, got {}", where, kMostFileBytes, text.size());
+  Guard guard(where);
+  try {
+    return Json::parse(text, [&guard](int depth, Event event, Json& value) { return guard(depth, event, value); });
+  } catch (const Json::exception& error) {
+    fail("{}: expected JSON, got a {}", where, plain(error.what()));
+  }
+}
+
+}  // namespace remede

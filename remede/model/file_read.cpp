@@ -1,0 +1,306 @@
+// JSON text -> Model. Nothing in the file is believed: sizes are those of the lists that are there, every number is checked
+// where it is read, and check() looks at the whole at the end. Keys this version does not know are ignored.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <unordered_map>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "remede/base/error.h"
+#include "remede/model/file.h"
+#include "remede/model/file_limits.h"
+#include "remede/model/file_parse.h"
+#include "remede/model/file_words.h"
+#include "remede/model/limits.h"
+
+namespace remede {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Where a value stands, e.g. "model.json: trees[0].nodes[3].left": spelt only when an error needs it.
+struct Place {
+  const Place* above = nullptr;
+  std::string_view name;
+  std::ptrdiff_t number = -1;
+
+  std::string text() const {
+    if (above == nullptr) return std::string(name);
+    const std::string before = above->text();
+    if (number >= 0) return fmt::format("{}[{}]", before, number);
+    return before + (above->above == nullptr ? ": " : ".") + std::string(name);
+  }
+};
+
+// The value as an error shows it: in one line, not too long.
+std::string shown(const Json& value) {
+  if (value.is_structured()) return value.is_array() ? fmt::format("a list of {}", value.size()) : "an object";
+  std::string text = value.dump(-1, ' ', true, Json::error_handler_t::replace);
+  if (text.size() > 60) text = text.substr(0, 57) + "...";
+  return text;
+}
+
+[[noreturn]] void unexpected(const Place& at, std::string_view expected, const Json& got) {
+  fail("{}: expected {}, got {}", at.text(), expected, shown(got));
+}
+
+const Json& member(const Json& object, std::string_view key, const Place& at) {
+  if (!object.is_object()) unexpected(at, "an object", object);
+  const auto found = object.find(key);
+  if (found == object.end()) fail("{}: expected '{}', got an object without it", at.text(), key);
+  return *found;
+}
+
+const Json& list(const Json& object, std::string_view key, const Place& at, std::size_t most) {
+  const Json& value = member(object, key, at);
+  const Place place{&at, key};
+  if (!value.is_array()) unexpected(place, "a list", value);
+  if (value.size() > most) fail("{}: expected at most {} items, got {}", place.text(), most, value.size());
+  return value;
+}
+
+// -1 where the value is no whole number or does not fit an int; none of ours is negative.
+int whole_number(const Json& value) {
+  constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<int>::max());
+  if (!value.is_number_unsigned() || value.get<std::uint64_t>() > kMost) return -1;
+  return value.get<int>();
+}
+
+// REQUIRES: low >= 0.
+int read_integer(const Json& object, std::string_view key, const Place& at, int low, int high) {
+  const Json& value = member(object, key, at);
+  const int number = whole_number(value);
+  if (number < low || number > high) {
+    const std::string range = low == high ? fmt::format("{}", low) : fmt::format("a whole number from {} to {}", low, high);
+    unexpected({&at, key}, range, value);
+  }
+  return number;
+}
+
+std::string read_text(const Json& value, const Place& at) {
+  if (!value.is_string()) unexpected(at, "text", value);
+  return value.get<std::string>();
+}
+
+std::vector<std::string> read_texts(const Json& object, std::string_view key, const Place& at, std::size_t most) {
+  std::vector<std::string> texts;
+  const Place place{&at, key};
+  for (const Json& item : list(object, key, at, most))
+    texts.push_back(read_text(item, {&place, {}, static_cast<std::ptrdiff_t>(texts.size())}));
+  return texts;
+}
+
+template <typename E>
+E read_word(const Json& object, std::string_view key, const Place& at, const Words<E>& words) {
+  const Json& value = member(object, key, at);
+  for (const auto& [meaning, name] : words)
+    if (value.is_string() && value.get_ref<const std::string&>() == name) return meaning;
+  unexpected({&at, key}, fmt::format("\"{}\" or \"{}\"", words[0].second, words[1].second), value);
+}
+
+// T is float or double. What is finite in the text must be finite as T.
+template <typename T>
+T read_number(const Json& value, const Place& at) {
+  const auto number = value.is_number() ? static_cast<T>(value.get<double>()) : T{NAN};
+  if (!std::isfinite(number)) unexpected(at, "a number", value);
+  return number;
+}
+
+// Appends the numbers of a list of exactly `count`.
+void read_numbers(const Json& value, const Place& at, std::size_t count, std::vector<float>& to) {
+  if (!value.is_array()) unexpected(at, "a list of numbers", value);
+  if (value.size() != count) fail("{}: expected {} numbers, got {}", at.text(), count, value.size());
+  for (std::size_t i = 0; i < count; ++i)
+    to.push_back(read_number<float>(value[i], {&at, {}, static_cast<std::ptrdiff_t>(i)}));
+}
+
+std::vector<double> read_losses(const Json& object, std::string_view key, const Place& at) {
+  std::vector<double> losses;
+  const Place place{&at, key};
+  for (const Json& item : list(object, key, at, kMostFileValues))
+    losses.push_back(read_number<double>(item, {&place, {}, static_cast<std::ptrdiff_t>(losses.size())}));
+  return losses;
+}
+
+LeafForm read_form(const Json& json, const Place& at) {
+  LeafForm form;
+  form.write_rule = read_word(json, "write_rule", at, kWriteRuleWords);
+  form.write_reads = read_word(json, "write_reads", at, kWriteReadsWords);
+  const Json& bias = member(json, "write_bias", at);
+  if (!bias.is_boolean()) unexpected({&at, "write_bias"}, "true or false", bias);
+  form.write_bias = bias.get<bool>();
+  form.leaf_output = read_word(json, "leaf_output", at, kLeafOutputWords);
+  form.output_order = read_word(json, "output_order", at, kOutputOrderWords);
+  return form;
+}
+
+using InputNumbers = std::unordered_map<std::string, std::int32_t>;
+
+std::int32_t read_feature(const Json& json, const Place& at, const Tree& tree, const InputNumbers& inputs) {
+  if (json.contains("cell")) return tree.n_x + read_integer(json, "cell", at, 0, tree.n_m - 1);
+  const Json& name = member(json, "input", at);
+  const auto found = inputs.find(read_text(name, {&at, "input"}));
+  if (found == inputs.end()) unexpected({&at, "input"}, "the name of an input", name);
+  return found->second;
+}
+
+void read_node(const Json& json, const Place& at, int number, int inner, const InputNumbers& inputs, Tree& tree) {
+  read_integer(json, "number", at, number, number);
+  tree.feature.push_back(read_feature(json, at, tree, inputs));
+  tree.threshold.push_back(read_number<float>(member(json, "threshold", at), {&at, "threshold"}));
+  tree.missing_right.push_back(read_word(json, "missing", at, kMissingWords) ? 1 : 0);
+  const auto child = [&](std::string_view side) {
+    const int value = read_integer(json, side, at, 1, 2 * inner);
+    return value < inner ? value : ~(value - inner);
+  };
+  tree.left.push_back(child("left"));
+  tree.right.push_back(child("right"));
+}
+
+// The cells a leaf writes; those it does not name keep their zeros. REQUIRES: the tree's arrays have room for the leaf.
+void read_writes(const Json& json, const Place& at, std::size_t leaf, Tree& tree) {
+  const auto n_m = static_cast<std::size_t>(tree.n_m);
+  const auto n_w = static_cast<std::size_t>(tree.n_w());
+  const Place writes{&at, "writes"};
+  std::ptrdiff_t count = 0;
+  std::vector<float> weights;
+  for (const Json& item : list(json, "writes", at, n_m)) {
+    const Place place{&writes, {}, count++};
+    const std::size_t cell = leaf * n_m + static_cast<std::size_t>(read_integer(item, "cell", place, 0, tree.n_m - 1));
+    if (tree.gate[cell] != 0) unexpected({&place, "cell"}, "a cell that differs from those before", item["cell"]);
+    tree.gate[cell] = 1;
+    weights.clear();
+    read_numbers(member(item, "weights", place), {&place, "weights"}, n_w, weights);
+    std::copy(weights.begin(), weights.end(), tree.write.begin() + static_cast<std::ptrdiff_t>(cell * n_w));
+    if (tree.form.write_bias) tree.bias[cell] = read_number<float>(member(item, "bias", place), {&place, "bias"});
+    if (tree.form.write_rule == WriteRule::kBlend)
+      tree.blend[cell] = read_number<float>(member(item, "blend", place), {&place, "blend"});
+  }
+}
+
+void read_leaf(const Json& json, const Place& at, std::size_t leaf, Tree& tree) {
+  const int number = tree.inner_count() + static_cast<int>(leaf);
+  read_integer(json, "number", at, number, number);
+  const auto n_y = static_cast<std::size_t>(tree.n_y);
+  read_numbers(member(json, "output", at), {&at, "output"}, n_y, tree.output);
+  if (tree.form.leaf_output == LeafOutput::kLinear) {
+    const Json& rows = list(json, "linear", at, n_y);
+    const Place place{&at, "linear"};
+    if (rows.size() != n_y) fail("{}: expected {} lists, one per output, got {}", place.text(), n_y, rows.size());
+    for (std::size_t o = 0; o < n_y; ++o)
+      read_numbers(rows[o], {&place, {}, static_cast<std::ptrdiff_t>(o)}, static_cast<std::size_t>(tree.n_v()), tree.linear);
+  }
+  read_writes(json, at, leaf, tree);
+}
+
+// How many of a tree's write numbers stand in the file. Sizes only; what they hold is checked when it is read.
+std::size_t count_written_numbers(const Json& leaves) {
+  std::size_t numbers = 0;
+  for (const Json& leaf : leaves) {
+    const auto writes = leaf.is_object() ? leaf.find("writes") : leaf.end();
+    if (writes == leaf.end() || !writes->is_array()) continue;
+    for (const Json& write : *writes) {
+      const auto weights = write.is_object() ? write.find("weights") : write.end();
+      if (weights != write.end() && weights->is_array()) numbers += weights->size() + 2;
+    }
+  }
+  return numbers;
+}
+
+// Room for what every leaf writes, zero at first. A small file must not ask for much of it.
+void make_room(const Json& leaves, const Place& at, std::size_t& zeros_left, Tree& tree) {
+  const std::size_t cells = leaves.size() * static_cast<std::size_t>(tree.n_m);
+  const std::size_t needed = cells * numbers_of_write(tree);
+  const std::size_t zeros = needed - std::min(needed, count_written_numbers(leaves));
+  if (zeros > zeros_left)
+    fail("{}: expected at most {} weights of cells that are not written, got {}", at.text(), zeros_left, zeros);
+  zeros_left -= zeros;
+  tree.gate.resize(cells);
+  tree.write.resize(cells * static_cast<std::size_t>(tree.n_w()));
+  if (tree.form.write_bias) tree.bias.resize(cells);
+  if (tree.form.write_rule == WriteRule::kBlend) tree.blend.resize(cells);
+}
+
+Tree read_tree(const Json& json, const Place& at, const Model& model, const InputNumbers& inputs, std::size_t& zeros_left) {
+  Tree tree;
+  tree.n_x = model.n_x();
+  tree.n_y = model.n_y();
+  tree.n_m = read_integer(json, "cells", at, 0, kMostCells);
+  tree.form = read_form(json, at);
+  const Json& nodes = list(json, "nodes", at, static_cast<std::size_t>(kMostInner));
+  const Json& leaves = list(json, "leaves", at, static_cast<std::size_t>(kMostInner) + 1);
+  if (leaves.size() != nodes.size() + 1)
+    fail("{}: expected {} leaves for {} nodes, got {}", at.text(), nodes.size() + 1, nodes.size(), leaves.size());
+  const Place node_place{&at, "nodes"};
+  const int inner = static_cast<int>(nodes.size());
+  for (int i = 0; i < inner; ++i)
+    read_node(nodes[static_cast<std::size_t>(i)], {&node_place, {}, i}, i, inner, inputs, tree);
+  make_room(leaves, at, zeros_left, tree);
+  const Place leaf_place{&at, "leaves"};
+  for (std::size_t j = 0; j < leaves.size(); ++j)
+    read_leaf(leaves[j], {&leaf_place, {}, static_cast<std::ptrdiff_t>(j)}, j, tree);
+  return tree;
+}
+
+Schema read_schema(const Json& json, const Place& at) {
+  Schema schema;
+  schema.task = read_word(json, "task", at, kTaskWords);
+  schema.inputs = read_texts(json, "inputs", at, static_cast<std::size_t>(kMostInputs));
+  schema.targets = read_texts(json, "targets", at, static_cast<std::size_t>(kMostOutputs));
+  schema.classes = read_texts(json, "classes", at, static_cast<std::size_t>(kMostOutputs));
+  schema.id = read_text(member(json, "id", at), {&at, "id"});
+  schema.time = read_text(member(json, "time", at), {&at, "time"});
+  return schema;
+}
+
+TrainingRecord read_training(const Json& json, const Place& at) {
+  TrainingRecord training;
+  const Json& settings = member(json, "settings", at);
+  const Place place{&at, "settings"};
+  if (!settings.is_object()) unexpected(place, "an object", settings);
+  for (const auto& [name, value] : settings.items()) {
+    const auto number = static_cast<std::ptrdiff_t>(training.settings.size());
+    training.settings.emplace_back(name, read_text(value, {&place, {}, number}));
+  }
+  training.training_loss = read_losses(json, "training_loss", at);
+  training.validation_loss = read_losses(json, "validation_loss", at);
+  return training;
+}
+
+void check_version(const Json& json, const Place& at) {
+  if (!json.is_object()) unexpected(at, "a remede model", json);
+  const auto format = json.find("format");
+  if (format == json.end() || *format != kFormatName) fail("{}: expected a remede model, got other JSON", at.text());
+  const Json& version = member(json, "version", at);
+  if (whole_number(version) < 1) unexpected({&at, "version"}, "a version number", version);
+  if (whole_number(version) > kFileVersion)
+    fail("{}: expected version {} of the model file or an earlier one, got {}: a later remede wrote it", at.text(), kFileVersion,
+         shown(version));
+}
+
+}  // namespace
+
+Model model_from_json(std::string_view text, const std::string& where) {
+  const Json json = parse_json(text, where);
+  const Place root{nullptr, where};
+  check_version(json, root);
+  Model model;
+  model.schema = read_schema(json, root);
+  check(model.schema, where);
+  read_numbers(member(json, "fill", root), {&root, "fill"}, model.schema.inputs.size(), model.fill);
+  InputNumbers inputs;
+  for (std::size_t i = 0; i < model.schema.inputs.size(); ++i)
+    inputs.emplace(model.schema.inputs[i], static_cast<std::int32_t>(i));
+  std::size_t zeros_left = kMostImpliedZeros;
+  const Place trees{&root, "trees"};
+  for (const Json& tree : list(json, "trees", root, static_cast<std::size_t>(kMostTrees)))
+    model.trees.push_back(read_tree(tree, {&trees, {}, static_cast<std::ptrdiff_t>(model.trees.size())}, model, inputs, zeros_left));
+  model.training = read_training(member(json, "training", root), {&root, "training"});
+  check(model, where);
+  return model;
+}
+
+}  // namespace remede

@@ -1,0 +1,153 @@
+// Model -> JSON text. Written by hand rather than dumped: one line per node, per cell a leaf writes and per list of numbers.
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <string>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "remede/base/error.h"
+#include "remede/model/file.h"
+#include "remede/model/file_limits.h"
+#include "remede/model/file_words.h"
+
+namespace remede {
+namespace {
+
+std::string text(std::string_view words) { return nlohmann::json(words).dump(); }
+
+// The shortest text that a reader who parses doubles and rounds once to float turns into the same float.
+std::string number(float value) {
+  if (value == 0.0F) return std::signbit(value) ? "-0.0" : "0";  // "-0" would be read as an integer, without its sign
+  std::string shortest = fmt::format("{}", value);
+  double parsed = 0.0;
+  std::from_chars(shortest.data(), shortest.data() + shortest.size(), parsed);
+  return static_cast<float>(parsed) == value ? shortest : fmt::format("{}", static_cast<double>(value));
+}
+
+std::string number(double value) { return value == 0.0 && std::signbit(value) ? "-0.0" : fmt::format("{}", value); }
+
+template <typename T>
+std::string numbers(const T* values, std::size_t count) {
+  std::string line = "[";
+  for (std::size_t i = 0; i < count; ++i) line += (i == 0 ? "" : ", ") + number(values[i]);
+  return line + "]";
+}
+
+std::string texts(const std::vector<std::string>& words) {
+  std::string line = "[";
+  for (std::size_t i = 0; i < words.size(); ++i) line += (i == 0 ? "" : ", ") + text(words[i]);
+  return line + "]";
+}
+
+// Items of a list or object, one per line.
+std::string lines(const std::vector<std::string>& items, const std::string& indent, char open, char close) {
+  if (items.empty()) return {open, close};
+  std::string all(1, open);
+  for (std::size_t i = 0; i < items.size(); ++i) all += (i == 0 ? "\n  " : ",\n  ") + indent + items[i];
+  return all + "\n" + indent + close;
+}
+
+// Inner nodes are numbered first, leaves after them.
+std::int32_t child_number(const Tree& tree, std::int32_t child) { return child >= 0 ? child : tree.inner_count() + ~child; }
+
+std::string node_line(const Tree& tree, const Schema& schema, std::size_t i) {
+  const std::int32_t f = tree.feature[i];
+  const std::string tested = f < tree.n_x ? fmt::format("\"input\": {}", text(schema.inputs[static_cast<std::size_t>(f)]))
+                                          : fmt::format("\"cell\": {}", f - tree.n_x);
+  return fmt::format(R"({{"number": {}, {}, "threshold": {}, "missing": "{}", "left": {}, "right": {}}})", i, tested,
+                     number(tree.threshold[i]), word(kMissingWords, tree.missing_right[i] != 0),
+                     child_number(tree, tree.left[i]), child_number(tree, tree.right[i]));
+}
+
+std::string write_line(const Tree& tree, std::size_t leaf, std::size_t cell) {
+  const std::size_t at = leaf * static_cast<std::size_t>(tree.n_m) + cell;
+  const auto n_w = static_cast<std::size_t>(tree.n_w());
+  std::string line = fmt::format("{{\"cell\": {}", cell);
+  if (tree.form.write_rule == WriteRule::kBlend) line += ", \"blend\": " + number(tree.blend[at]);
+  if (tree.form.write_bias) line += ", \"bias\": " + number(tree.bias[at]);
+  return line + ", \"weights\": " + numbers(tree.write.data() + at * n_w, n_w) + "}";
+}
+
+std::string leaf_lines(const Tree& tree, std::size_t leaf, const std::string& indent) {
+  const auto n_y = static_cast<std::size_t>(tree.n_y);
+  const auto n_v = static_cast<std::size_t>(tree.n_v());
+  std::string all = fmt::format("{{\"number\": {}, \"output\": {}", tree.inner_count() + static_cast<int>(leaf),
+                                numbers(tree.output.data() + leaf * n_y, n_y));
+  if (tree.form.leaf_output == LeafOutput::kLinear) {
+    std::vector<std::string> rows;
+    for (std::size_t o = 0; o < n_y; ++o) rows.push_back(numbers(tree.linear.data() + (leaf * n_y + o) * n_v, n_v));
+    all += ", \"linear\": " + lines(rows, indent, '[', ']');
+  }
+  std::vector<std::string> writes;
+  for (std::size_t k = 0; k < static_cast<std::size_t>(tree.n_m); ++k)
+    if (tree.gate[leaf * static_cast<std::size_t>(tree.n_m) + k] != 0) writes.push_back(write_line(tree, leaf, k));
+  return all + ", \"writes\": " + lines(writes, indent, '[', ']') + "}";
+}
+
+std::string tree_lines(const Tree& tree, const Schema& schema, const std::string& indent) {
+  const std::string inside = indent + "  ";
+  std::vector<std::string> nodes;
+  for (std::size_t i = 0; i < tree.feature.size(); ++i) nodes.push_back(node_line(tree, schema, i));
+  std::vector<std::string> leaves;
+  for (std::size_t j = 0; j < static_cast<std::size_t>(tree.leaf_count()); ++j)
+    leaves.push_back(leaf_lines(tree, j, inside + "  "));
+  const auto entry = [](const char* name, std::string_view value) { return fmt::format("\"{}\": {}", name, value); };
+  return lines({entry("cells", std::to_string(tree.n_m)),
+                entry("write_rule", text(word(kWriteRuleWords, tree.form.write_rule))),
+                entry("write_reads", text(word(kWriteReadsWords, tree.form.write_reads))),
+                entry("write_bias", tree.form.write_bias ? "true" : "false"),
+                entry("leaf_output", text(word(kLeafOutputWords, tree.form.leaf_output))),
+                entry("output_order", text(word(kOutputOrderWords, tree.form.output_order))),
+                entry("nodes", lines(nodes, inside, '[', ']')), entry("leaves", lines(leaves, inside, '[', ']'))},
+               indent, '{', '}');
+}
+
+std::string training_lines(const TrainingRecord& training, const std::string& indent) {
+  std::vector<std::string> settings;
+  for (const auto& [name, value] : training.settings) settings.push_back(text(name) + ": " + text(value));
+  return lines({"\"settings\": " + lines(settings, indent + "  ", '{', '}'),
+                "\"training_loss\": " + numbers(training.training_loss.data(), training.training_loss.size()),
+                "\"validation_loss\": " + numbers(training.validation_loss.data(), training.validation_loss.size())},
+               indent, '{', '}');
+}
+
+// What is written must be readable again. The costs of nodes and cells are rounded up.
+void check_fits(const Model& model) {
+  constexpr std::size_t kNodeCost = 40;
+  std::size_t zeros = 0;
+  std::size_t values = model.training.training_loss.size() + model.training.validation_loss.size();
+  for (const Tree& tree : model.trees) {
+    const auto closed = static_cast<std::size_t>(std::count(tree.gate.begin(), tree.gate.end(), 0));
+    const auto rows = tree.output.size() + (tree.gate.size() - closed);
+    zeros += closed * numbers_of_write(tree);
+    values += rows * kNodeCost + tree.linear.size() + (tree.gate.size() - closed) * static_cast<std::size_t>(tree.n_w());
+    values += kNodeCost * static_cast<std::size_t>(tree.node_count());
+  }
+  if (values > kMostFileValues) fail("model: expected at most {} numbers, for a file, got {}", kMostFileValues, values);
+  if (zeros > kMostImpliedZeros)
+    fail("model: expected at most {} weights of cells that are not written, for a file, got {}", kMostImpliedZeros, zeros);
+  if (model.training.settings.size() > kMostFileKeys)
+    fail("model: expected at most {} training settings, got {}", kMostFileKeys, model.training.settings.size());
+}
+
+}  // namespace
+
+std::string to_json(const Model& model) {
+  check(model, "model");
+  check_fits(model);
+  const Schema& schema = model.schema;
+  std::vector<std::string> trees;
+  for (const Tree& tree : model.trees) trees.push_back(tree_lines(tree, schema, "    "));
+  const auto entry = [](const char* name, std::string_view value) { return fmt::format("\"{}\": {}", name, value); };
+  return lines({entry("format", text(kFormatName)), entry("version", std::to_string(kFileVersion)),
+                entry("task", text(word(kTaskWords, schema.task))), entry("inputs", texts(schema.inputs)),
+                entry("fill", numbers(model.fill.data(), model.fill.size())), entry("targets", texts(schema.targets)),
+                entry("classes", texts(schema.classes)), entry("id", text(schema.id)), entry("time", text(schema.time)),
+                entry("trees", lines(trees, "  ", '[', ']')), entry("training", training_lines(model.training, "  "))},
+               "", '{', '}') +
+         "\n";
+}
+
+}  // namespace remede
