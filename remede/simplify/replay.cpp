@@ -94,8 +94,8 @@ void Replay::run_sequence(int t, const Tree& tree, std::size_t sequence) {
 }
 
 // The score of one step, were tree t to answer y. REQUIRES: judged_
-Score Replay::score_step(std::size_t i, int t, const float* y) {
-  Score score;
+Tally Replay::score_step(std::size_t i, int t, const float* y) {
+  Tally score;
   score.weight = data_.weight[i];
   if (score.weight == 0) return score;
   const bool classifies = model_.schema.task == Task::kClassification;
@@ -124,10 +124,10 @@ Score Replay::score_step(std::size_t i, int t, const float* y) {
 }
 
 void Replay::score_sequence(std::size_t sequence) {
-  Score total;
+  Tally total;
   const auto end = static_cast<std::size_t>(data_.offset[sequence + 1]);
   for (auto i = static_cast<std::size_t>(data_.offset[sequence]); judged_ && i < end; ++i) {
-    const Score score = score_step(i, -1, nullptr);
+    const Tally score = score_step(i, -1, nullptr);
     step_loss_[i] = static_cast<float>(score.loss);
     step_correct_[i] = score.correct > 0 ? 1 : 0;
     total.weight += score.weight;
@@ -139,7 +139,7 @@ void Replay::score_sequence(std::size_t sequence) {
 
 void Replay::sum_up() {
   now_ = {};
-  for (const Score& score : sequence_score_) {
+  for (const Tally& score : sequence_score_) {
     now_.weight += score.weight;
     now_.correct += score.correct;
     now_.loss += score.loss;
@@ -240,7 +240,7 @@ bool Replay::judge_sequence(int t, const Tree& edited, std::span<const std::uint
     step(edited, data_.x.data() + i * n_x_, model_.fill.data(), m_.data(), y_.data());
     const bool same_answer = same_bits(y_.data(), track.y.data() + i * n_y_, n_y_);
     if (!same_answer) {
-      const Score score = score_step(i, t, y_.data());
+      const Tally score = score_step(i, t, y_.data());
       correct += score.correct - (step_correct_[i] != 0 ? score.weight : 0.0);
       loss += static_cast<double>(static_cast<float>(score.loss)) - step_loss_[i];
     }

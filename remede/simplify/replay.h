@@ -24,7 +24,7 @@ struct Tolerance {
 };
 
 // Sums over steps that carry a target.
-struct Score {
+struct Tally {
   double weight = 0;
   double correct = 0;  // 0 in regression
   double loss = 0;     // log loss, or the mean over outputs of squared errors
@@ -49,7 +49,7 @@ class Replay {
   // Runs everything again, when leaves or cells have been renumbered. The limits stay.
   void restart();
 
-  const Score& score() const { return now_; }
+  const Tally& score() const { return now_; }
   std::size_t visits(int t, int leaf) const;  // sequences that reach the leaf
   std::size_t steps_run() const { return steps_run_; }
   // Adds to sums (n_v of tree t) the squares of what the features were, and to `count` the steps.
@@ -67,7 +67,7 @@ class Replay {
     std::vector<float> y;             // (steps, n_y) logits or values
     std::vector<std::int32_t> leaf;   // (steps)
     std::vector<std::vector<std::uint32_t>> visitors;  // (leaves) sequences, in the order of order_
-    std::vector<Score> could_gain;    // (leaves) the visitors' wrong weight and loss: the most an edit can win back
+    std::vector<Tally> could_gain;    // (leaves) the visitors' wrong weight and loss: the most an edit can win back
   };
   // Changes while an edit is judged, and how much they scatter from one stretch of steps to the next.
   struct Change {
@@ -75,14 +75,14 @@ class Replay {
     double correct_scatter = 0;
     double loss = 0;
     double loss_scatter = 0;
-    Score could_gain;  // left
+    Tally could_gain;  // left
   };
 
   void run_sequence(int t, const Tree& tree, std::size_t sequence);
   void score_sequence(std::size_t sequence);
   void sum_up();
   void list_visitors(int t);
-  Score score_step(std::size_t step, int t, const float* y);
+  Tally score_step(std::size_t step, int t, const float* y);
   bool judge_sequence(int t, const Tree& edited, std::span<const std::uint8_t> touched, std::size_t sequence, Change& change);
   bool hopeless(const Change& change) const;
   template <typename Call>
@@ -97,8 +97,8 @@ class Replay {
   std::vector<Track> tracks_;          // (trees)
   std::vector<float> step_loss_;       // (steps)
   std::vector<std::uint8_t> step_correct_;  // (steps)
-  std::vector<Score> sequence_score_;  // (sequences)
-  Score now_;
+  std::vector<Tally> sequence_score_;  // (sequences)
+  Tally now_;
   double least_correct_ = 0;           // the limits
   double most_loss_ = 0;
   std::vector<std::uint32_t> stamp_;   // (sequences)

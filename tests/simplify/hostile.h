@@ -35,6 +35,13 @@ inline void make_redundant(Random& random, Tree& tree) {
     for (float& value : values)
       if (random.below(one_in) == 0) value = random.below(4) == 0 ? -0.0F : 0.0F;
   };
+  for (std::size_t i = 1; i < tree.feature.size(); ++i) {  // a test asked before, where a missing value may go elsewhere
+    if (random.below(3) != 0) continue;
+    const std::size_t other = random.below(i);
+    tree.feature[i] = tree.feature[other];
+    tree.threshold[i] = tree.threshold[other];
+    if (random.below(2) == 0) tree.missing_right[i] = tree.missing_right[other];
+  }
   const std::uint64_t one_in[] = {1, 2, 8};
   thin(tree.write, one_in[random.below(3)]);
   thin(tree.linear, one_in[random.below(3)]);
@@ -49,7 +56,7 @@ inline void make_redundant(Random& random, Tree& tree) {
   }
 }
 
-// Few kinds of leaves: each leaf becomes a copy of one of the first `kinds`.
+// Few kinds of leaves: each leaf becomes a copy of one of the first `kinds`, or all but: one number may differ.
 inline void repeat_leaves(Random& random, Tree& tree, int kinds) {
   const auto copy_row = [](auto& values, std::size_t leaves, std::size_t from, std::size_t to) {
     const std::size_t width = values.size() / leaves;
@@ -60,6 +67,10 @@ inline void repeat_leaves(Random& random, Tree& tree, int kinds) {
     const std::size_t from = random.below(static_cast<std::uint64_t>(kinds));
     for (auto* values : {&tree.output, &tree.linear, &tree.write, &tree.bias, &tree.blend}) copy_row(*values, leaves, from, leaf);
     copy_row(tree.gate, leaves, from, leaf);
+    std::vector<float>* arrays[] = {&tree.output, &tree.linear, &tree.write, &tree.bias, &tree.blend};
+    std::vector<float>& differs = *arrays[random.below(5)];
+    const std::size_t width = differs.size() / leaves;
+    if (width > 0 && random.below(2) == 0) differs[leaf * width + random.below(width)] = static_cast<float>(random.uniform());
   }
 }
 
