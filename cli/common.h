@@ -18,6 +18,11 @@ class UsageError : public std::runtime_error {
   explicit UsageError(const std::string& message) : std::runtime_error(message) {}
 };
 
+// Thrown by a verb that has done and said what there was to do, to end with another exit code than 0.
+struct ExitWith {
+  int code = 0;
+};
+
 // Adds --id, --time, --target and --ignore, and --task where `with_task`. `roles` is filled while the command line is
 // parsed and must live until the verb's callback has run.
 void add_role_flags(CLI::App& verb, Roles& roles, bool with_task);

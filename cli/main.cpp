@@ -1,5 +1,5 @@
 // The program: verbs, and the translation of errors into one line and an exit code.
-// 0: fine; 1: bad data, a bad model or a machine that cannot; 2: bad usage.
+// 0: fine; 1: bad data, a bad model or a machine that cannot; 2: bad usage; a verb's own codes stand in its file.
 #include <algorithm>
 #include <csignal>
 #include <new>
@@ -129,6 +129,8 @@ int run(CLI::App& app, int argc, char** argv) {
   try {
     parse(app, argc, argv);
     return kFine;
+  } catch (const ExitWith& exit) {
+    return exit.code;
   } catch (const CLI::ParseError& error) {
     return report(explain(app, error) + pointer(app), kBadUsage);
   } catch (const UsageError& error) {
@@ -155,6 +157,7 @@ int main(int argc, char** argv) {
   app.get_formatter()->column_width(34);
   app.require_subcommand(1);
   remede::add_generate(app);
+  remede::add_train(app);
   remede::add_predict(app);
   remede::add_evaluate(app);
   remede::add_show(app);

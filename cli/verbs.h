@@ -9,6 +9,7 @@ class App;
 namespace remede {
 
 void add_generate(CLI::App& app);
+void add_train(CLI::App& app);
 void add_predict(CLI::App& app);
 void add_evaluate(CLI::App& app);
 void add_show(CLI::App& app);

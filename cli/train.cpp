@@ -1,0 +1,233 @@
+// remede train DATA -o MODEL: learns a tree from data.
+// Exit codes beyond main's: 130 after Ctrl-C and 143 after SIGTERM, with the best model so far saved.
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/common.h"
+#include "cli/train_watch.h"
+#include "cli/verbs.h"
+#include "remede/base/error.h"
+#include "remede/base/file.h"
+#include "remede/explain/text.h"
+#include "remede/model/file.h"
+#include "remede/train/fit.h"
+#include <CLI/CLI.hpp>
+
+namespace remede {
+namespace {
+
+constexpr double kSecondsBeforeCheckpoint = 10;  // when nobody asked for one
+constexpr const char* kModel = "model.json";
+
+struct TrainFlags {
+  std::string data;
+  std::string output;
+  std::string validation;
+  std::string checkpoint;
+  std::string resume;
+  Roles roles;
+  std::vector<std::pair<const HyperParameter*, std::string>> given;  // on the command line, checked, in their order
+  bool quiet = false;
+  bool parameters_page = false;
+};
+
+// A checkpoint remembers the command, so that `--resume CHECKPOINT` alone continues it.
+using Notes = std::vector<std::pair<std::string, std::string>>;
+
+bool any_given(const Roles& r) { return r.id || r.time || !r.target.empty() || !r.ignore.empty() || r.task; }
+
+Notes notes_of(const TrainFlags& flags) {
+  Notes notes = {{"data", flags.data}, {"output", flags.output}, {"validation", flags.validation}};
+  if (!flags.checkpoint.empty()) notes.emplace_back("checkpoint", flags.checkpoint);
+  if (flags.roles.id) notes.emplace_back("id", *flags.roles.id);
+  if (flags.roles.time) notes.emplace_back("time", *flags.roles.time);
+  for (const std::string& column : flags.roles.target) notes.emplace_back("target", column);
+  for (const std::string& column : flags.roles.ignore) notes.emplace_back("ignore", column);
+  if (flags.roles.task)
+    notes.emplace_back("task", *flags.roles.task == Task::kRegression ? "regression" : "classification");
+  return notes;
+}
+
+Roles roles_from(const Notes& notes) {
+  Roles roles;
+  for (const auto& [name, text] : notes) {
+    if (name == "id") roles.id = text;
+    if (name == "time") roles.time = text;
+    if (name == "target") roles.target.push_back(text);
+    if (name == "ignore") roles.ignore.push_back(text);
+    if (name == "task") roles.task = text == "regression" ? Task::kRegression : Task::kClassification;
+  }
+  return roles;
+}
+
+// What the command line leaves out is as it was.
+void take_from(const Notes& notes, TrainFlags& flags) {
+  for (const auto& [name, text] : notes) {
+    if (name == "data" && flags.data.empty() && text != "-") flags.data = text;
+    if (name == "output" && flags.output.empty()) flags.output = text;
+    if (name == "validation" && flags.validation.empty()) flags.validation = text;
+    if (name == "checkpoint" && flags.checkpoint.empty()) flags.checkpoint = text;
+  }
+  if (!any_given(flags.roles)) flags.roles = roles_from(notes);
+  if (flags.data.empty())
+    throw UsageError("train: expected the data again, since the run to resume read it from standard input");
+}
+
+// Hours of training must not end in "cannot write".
+void expect_writable(const std::string& path) {
+  struct stat there {};
+  const bool special =
+      path == "-" || (::stat(path.c_str(), &there) == 0 && !S_ISREG(there.st_mode) && !S_ISDIR(there.st_mode));
+  if (!path.empty() && !special) const AtomicFile probe(path);
+}
+
+void show_notes(const std::string& path, const Dataset& data, bool quiet) {
+  if (quiet) return;
+  for (const std::string& note : data.notes) print_error("{}: {}\n", path == "-" ? "standard input" : path, note);
+}
+
+// The result goes where the model does not.
+void tell(const TrainFlags& flags, const std::string& text) {
+  if (flags.quiet) return;
+  if (flags.output == "-") {
+    put_error(text);
+  } else {
+    put(text);
+  }
+}
+
+std::string score_text(const Fit& fit) {
+  const Score& s = fit.validation;
+  const std::string figures = fit.model.schema.task == Task::kClassification
+                                  ? fmt::format("accuracy {:.4f}, log loss {:.4f}", s.accuracy, s.log_loss)
+                                  : fmt::format("RMSE {:.6g}", s.rmse);
+  return fmt::format("{}: {} ({} sequences, {} targets)\n",
+                     fit.held_out ? "validation" : "training (nothing was held out)", figures, s.sequences, s.targets);
+}
+
+void report(const TrainFlags& flags, const Fit& fit) {
+  TextOptions options;
+  options.colours = isatty(flags.output == "-" ? STDERR_FILENO : STDOUT_FILENO) != 0;
+  std::string text = score_text(fit);
+  const int nodes = fit.model.node_count();
+  text += fmt::format("size: {} nodes", nodes);
+  text += fit.trained_nodes == nodes ? "\n" : fmt::format(" ({} before simplifying)\n", fit.trained_nodes);
+  if (flags.output != "-") text += fmt::format("saved: {}\n", flags.output);
+  tell(flags, text + "\n" + to_text(fit.model, options));
+}
+
+// What was stopped is worth keeping; how to go on is worth knowing.
+void tell_stopped(const TrainFlags& flags, const CheckpointFile& checkpoint) {
+  std::string how;
+  if (checkpoint.written()) {
+    how = fmt::format("; go on with: remede train {}--resume {}", flags.data == "-" ? "DATA " : "", checkpoint.path());
+  }
+  print_error("stopped: the best model so far is in {}{}\n", flags.output == "-" ? "standard output" : flags.output,
+              how);
+}
+
+Config config_of(const TrainFlags& flags, const std::optional<Checkpoint>& from) {
+  Config config;
+  if (from) config = config_from_settings(from->settings, flags.resume);
+  for (const auto& [parameter, text] : flags.given) parameter->set(config, text);
+  try {
+    check(config);
+  } catch (const Error& error) {
+    throw UsageError(fmt::format("train: {}", error.what()));
+  }
+  return config;
+}
+
+void train(TrainFlags flags) {
+  std::optional<Checkpoint> from;
+  if (!flags.resume.empty()) from = load_checkpoint(flags.resume);
+  if (from) take_from(from->notes, flags);
+  if (flags.data.empty()) throw UsageError("train: expected a data file (see remede train --help)");
+  if (flags.output.empty()) flags.output = kModel;
+  const Config config = config_of(flags, from);
+  expect_writable(flags.output);
+  expect_writable(flags.checkpoint);
+
+  const Dataset training = read_dataset(flags.data, flags.roles);
+  show_notes(flags.data, training, flags.quiet);
+  std::optional<Dataset> validation;
+  if (!flags.validation.empty()) validation = read_dataset(flags.validation, training.schema, flags.roles, true);
+
+  const bool asked = !flags.checkpoint.empty();
+  const std::string unasked = flags.output == "-" ? "" : flags.output + ".checkpoint";
+  CheckpointFile checkpoint(asked ? flags.checkpoint : unasked, asked ? 0.0 : kSecondsBeforeCheckpoint,
+                            notes_of(flags));
+  ProgressLine line(flags.quiet);
+  const SignalWatch watch;
+  Callbacks callbacks;
+  callbacks.progress = [&](const Progress& p) { line.show(p); };
+  callbacks.stop = [] { return SignalWatch::caught() != 0; };
+  callbacks.checkpoint_due = [&] { return checkpoint.due(); };
+  callbacks.checkpoint = [&](const Checkpoint& c) { checkpoint.write(c); };
+  const Fit result = fit(training, validation ? &*validation : nullptr, config, callbacks, from ? &*from : nullptr);
+  line.clear();
+  save_model(result.model, flags.output);
+  if (result.stopped) {
+    tell_stopped(flags, checkpoint);
+  } else if (!asked) {
+    checkpoint.remove();
+  }
+  report(flags, result);
+  if (result.stopped) throw ExitWith{128 + SignalWatch::caught()};
+}
+
+// --depth, --rate-index, ...: one for each line of parameters.def.
+void add_parameter_flags(CLI::App& verb, TrainFlags& flags) {
+  for (const HyperParameter& parameter : hyper_parameters()) {
+    const auto take = [&flags, &parameter](const std::string& text) {
+      Config scratch;
+      try {
+        parameter.set(scratch, text);
+      } catch (const Error& error) {
+        throw UsageError(fmt::format("train: {}", error.what()));
+      }
+      flags.given.emplace_back(&parameter, text);
+    };
+    verb.add_option_function<std::string>(parameter.flag(), take, std::string(parameter.help))
+        ->type_name(parameter.range())
+        ->default_str(parameter.get(Config()))
+        ->group(std::string(parameter.group));
+  }
+}
+
+}  // namespace
+
+void add_train(CLI::App& app) {
+  CLI::App* const verb = app.add_subcommand("train", "Learn a tree from data");
+  const auto flags = std::make_shared<TrainFlags>();
+  verb->add_option("data", flags->data, "CSV file with one row per step")->type_name("DATA");
+  verb->add_option("-o,--output", flags->output, "Model file to write (default: model.json)")->type_name("MODEL");
+  verb->add_option("--validation", flags->validation, "Validation data; otherwise some sequences are held out")
+      ->type_name("FILE");
+  verb->add_option(
+          "--checkpoint", flags->checkpoint,
+          "Keep the state of the run here (default: MODEL.checkpoint once it takes longer, removed at the end)")
+      ->type_name("FILE");
+  verb->add_option("--resume", flags->resume, "Continue the run that wrote this checkpoint, to the same model")
+      ->type_name("CHECKPOINT");
+  verb->add_flag("--parameters-page", flags->parameters_page, "Print docs/parameters.md")->group("");
+  add_quiet_flag(*verb, flags->quiet);
+  add_role_flags(*verb, flags->roles, true);
+  add_parameter_flags(*verb, *flags);
+  verb->footer("Ctrl-C stops after the current batch and saves the best model so far (exit code 130).");
+  verb->callback([flags] {
+    if (flags->parameters_page) {
+      put(parameters_page());
+    } else {
+      train(*flags);
+    }
+  });
+}
+
+}  // namespace remede

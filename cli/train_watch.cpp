@@ -1,0 +1,104 @@
+#include "cli/train_watch.h"
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+
+#include <unistd.h>
+
+#include "cli/common.h"
+#include "remede/base/error.h"
+
+namespace remede {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr double kSecondsBetweenLines = 0.1;
+constexpr double kSecondsBetweenCheckpoints = 1.0;
+constexpr double kPatienceOfCheckpoints = 50;  // times as long as writing took, so that they cost 2% at most
+
+// A signal handler can reach nothing but a global.
+std::atomic<int> signal_caught = 0;
+static_assert(std::atomic<int>::is_always_lock_free);
+
+extern "C" void remember_signal(int number) {
+  signal_caught = number;
+  std::signal(number, SIG_DFL);  // the second one ends the program
+}
+
+double seconds(Clock::duration d) { return std::chrono::duration<double>(d).count(); }
+Clock::duration duration_of(double s) {
+  return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(s));
+}
+
+}  // namespace
+
+SignalWatch::SignalWatch() {
+  signal_caught = 0;
+  std::signal(SIGINT, remember_signal);
+  std::signal(SIGTERM, remember_signal);
+}
+
+SignalWatch::~SignalWatch() {
+  std::signal(SIGINT, SIG_DFL);
+  std::signal(SIGTERM, SIG_DFL);
+}
+
+int SignalWatch::caught() { return signal_caught; }
+
+std::string clock_text(double seconds) {
+  const auto s = static_cast<long long>(std::max(0.0, seconds) + 0.5);
+  if (s >= 3600) return fmt::format("{}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60);
+  return fmt::format("{}:{:02}", s / 60, s % 60);
+}
+
+ProgressLine::ProgressLine(bool quiet)
+    : visible_(!quiet && isatty(STDERR_FILENO) != 0), begun_(Clock::now()), last_() {}
+
+void ProgressLine::show(const Progress& p) {
+  if (!visible_) return;
+  const Clock::time_point now = Clock::now();
+  if (!done_at_start_) done_at_start_ = p.done;  // a resumed fit has not done its first part in this time
+  if (shown_ && seconds(now - last_) < kSecondsBetweenLines) return;
+  last_ = now;
+  shown_ = true;
+  const double advanced = p.done - *done_at_start_;
+  const double left = advanced > 0 ? seconds(now - begun_) * (1 - p.done) / advanced : 0;
+  const std::string accuracy = p.best_accuracy > 0 ? fmt::format(", accuracy {:.4f}", p.best_accuracy) : "";
+  print_error("\r{:3.0f}%  {} {}  loss {:.4g}  validation {:.4g} (best {:.4g}{})  {}\x1b[K", 100 * p.done, p.phase,
+              p.updates, p.training_loss, p.validation_loss, p.best_loss, accuracy,
+              advanced > 0 ? clock_text(left) + " left" : "");
+}
+
+void ProgressLine::clear() {
+  if (shown_) put_error("\r\x1b[K");
+  shown_ = false;
+}
+
+CheckpointFile::CheckpointFile(std::string path, double after, std::vector<std::pair<std::string, std::string>> notes)
+    : path_(std::move(path)), notes_(std::move(notes)), next_(Clock::now().time_since_epoch() + duration_of(after)) {}
+
+bool CheckpointFile::due() const { return !path_.empty() && Clock::now().time_since_epoch() >= next_.load(); }
+
+void CheckpointFile::write(Checkpoint checkpoint) {
+  if (path_.empty()) return;
+  const Clock::time_point begin = Clock::now();
+  checkpoint.notes = notes_;
+  try {
+    save_checkpoint(checkpoint, path_);
+    written_ = true;
+  } catch (const Error& error) {
+    if (!complained_) print_error("\rremede: warning: no checkpoint: {}\n", error.what());
+    complained_ = true;
+  }
+  const Clock::time_point end = Clock::now();
+  const double pause = std::max(kSecondsBetweenCheckpoints, kPatienceOfCheckpoints * seconds(end - begin));
+  next_ = end.time_since_epoch() + duration_of(pause);
+}
+
+void CheckpointFile::remove() {
+  if (written_) std::remove(path_.c_str());
+}
+
+}  // namespace remede

@@ -1,0 +1,68 @@
+// What stands between a running fit and the person at the terminal: the progress line, Ctrl-C and the checkpoint file.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "remede/train/session.h"
+
+namespace remede {
+
+// While it lives, Ctrl-C (SIGINT) and SIGTERM are remembered instead of ending the program; a second one ends it at
+// once. One at a time.
+class SignalWatch {
+ public:
+  SignalWatch();
+  ~SignalWatch();
+  SignalWatch(const SignalWatch&) = delete;
+  SignalWatch& operator=(const SignalWatch&) = delete;
+
+  // The signal that came, or 0. From any thread.
+  static int caught();
+};
+
+// One line on a terminal, written over itself; nothing where standard error is not a terminal.
+class ProgressLine {
+ public:
+  explicit ProgressLine(bool quiet);
+  void show(const Progress& progress);
+  void clear();
+
+ private:
+  bool visible_;
+  bool shown_ = false;
+  std::chrono::steady_clock::time_point begun_;
+  std::chrono::steady_clock::time_point last_;
+  std::optional<double> done_at_start_;
+};
+
+// "0:07", "12:30", "3:05:00".
+std::string clock_text(double seconds);
+
+// Writes checkpoints to a file: the first when the fit has run for a while, then again and again, taking little of its
+// time.
+class CheckpointFile {
+ public:
+  // `path` empty: none is written. `after`: seconds before the first.
+  CheckpointFile(std::string path, double after, std::vector<std::pair<std::string, std::string>> notes);
+
+  bool due() const;                   // from any thread
+  void write(Checkpoint checkpoint);  // a failure is told once on standard error: it must not end the fit
+  const std::string& path() const { return path_; }
+  bool written() const { return written_; }
+  void remove();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  std::string path_;
+  std::vector<std::pair<std::string, std::string>> notes_;
+  std::atomic<Clock::duration> next_;  // since the clock's epoch
+  bool written_ = false;
+  bool complained_ = false;
+};
+
+}  // namespace remede
