@@ -37,6 +37,16 @@ void add_quiet_flag(CLI::App& verb, bool& quiet) {
   verb.add_flag("--quiet,-q", quiet, "Print nothing but results and errors");
 }
 
+void add_threads_flag(CLI::App& verb, int& threads) {
+  verb.add_option("--threads", threads, "Number of threads (default: as many as the machine has); changes no result")
+      ->type_name("N")
+      ->check(CLI::Range(0, 1024));
+}
+
+void show_notes(const std::string& path, const Dataset& dataset) {
+  for (const std::string& note : dataset.notes) print_error("{}: {}\n", path == "-" ? "standard input" : path, note);
+}
+
 void put(std::string_view text) { write_file("-", text); }
 
 void put_error(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stderr); }

@@ -30,6 +30,12 @@ void add_role_flags(CLI::App& verb, Roles& roles, bool with_task);
 // Adds --quiet: nothing but results and errors.
 void add_quiet_flag(CLI::App& verb, bool& quiet);
 
+// Adds --threads; 0, the default, means all of the machine's. The result never depends on it.
+void add_threads_flag(CLI::App& verb, int& threads);
+
+// What reading a file had to assume, on standard error, a line each.
+void show_notes(const std::string& path, const Dataset& dataset);
+
 // put writes to standard output at once and throws when that fails (BrokenPipe: the reader has gone, main ends quietly).
 // put_error writes to standard error and never fails: a closed terminal must not end a training run. Do not mix with
 // std::cout or fmt::print to the same stream.

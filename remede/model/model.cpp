@@ -6,39 +6,11 @@
 #include <limits>
 
 #include "remede/base/error.h"
+#include "remede/data/csv.h"
 #include "remede/model/limits.h"
 
 namespace remede {
 namespace {
-
-// The length of the UTF-8 sequence that starts at `at`, or 0 where there is none.
-std::size_t utf8_length(const std::string& text, std::size_t at) {
-  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
-  const auto follows = [&](std::size_t i, unsigned low = 0x80, unsigned high = 0xBF) {
-    return byte(i) >= low && byte(i) <= high;
-  };
-  const unsigned first = byte(at);
-  if (first < 0x80) return 1;
-  if (first >= 0xC2 && first <= 0xDF) return follows(at + 1) ? 2 : 0;
-  if (first >= 0xE0 && first <= 0xEF) {  // neither overlong forms nor surrogates
-    const bool second = follows(at + 1, first == 0xE0 ? 0xA0 : 0x80, first == 0xED ? 0x9F : 0xBF);
-    return second && follows(at + 2) ? 3 : 0;
-  }
-  if (first >= 0xF0 && first <= 0xF4) {
-    const bool second = follows(at + 1, first == 0xF0 ? 0x90 : 0x80, first == 0xF4 ? 0x8F : 0xBF);
-    return second && follows(at + 2) && follows(at + 3) ? 4 : 0;
-  }
-  return 0;
-}
-
-bool is_utf8(const std::string& text) {
-  for (std::size_t i = 0; i < text.size();) {
-    const std::size_t length = utf8_length(text, i);
-    if (length == 0) return false;
-    i += length;
-  }
-  return true;
-}
 
 // REQUIRES of names: text that JSON can hold, and no two alike, for columns are matched by name.
 void check_names(const std::vector<std::string>& names, int most, const char* what, const std::string& where) {

@@ -1,0 +1,181 @@
+#include "remede/model/metrics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "remede/base/arithmetic.h"
+#include "remede/base/error.h"
+
+namespace remede {
+namespace {
+
+constexpr double kUndefined = std::numeric_limits<double>::quiet_NaN();
+
+double ratio(double part, double whole) { return whole > 0 ? part / whole : kUndefined; }
+
+// Mean of the defined values.
+class Mean {
+ public:
+  void add(double value) {
+    if (std::isnan(value)) return;
+    sum_ += value;
+    ++count_;
+  }
+  double value() const { return ratio(sum_, count_); }
+
+ private:
+  double sum_ = 0;
+  double count_ = 0;
+};
+
+double log_loss_of(float probability) {
+  constexpr double kLeast = 1e-15;
+  const double p = probability;
+  return -log(p > kLeast ? p : kLeast);  // NaN counts as the least
+}
+
+std::vector<ClassScore> class_scores(const std::vector<double>& confusion, std::size_t n_y) {
+  std::vector<ClassScore> scores(n_y);
+  for (std::size_t c = 0; c < n_y; ++c) {
+    double support = 0;
+    double predicted = 0;
+    for (std::size_t other = 0; other < n_y; ++other) {
+      support += confusion[c * n_y + other];
+      predicted += confusion[other * n_y + c];
+    }
+    const double hit = confusion[c * n_y + c];
+    scores[c] = {ratio(hit, support), ratio(hit, predicted), ratio(2 * hit, support + predicted), support};
+  }
+  return scores;
+}
+
+double macro_auc(const Predictions& predictions, const Sequences& sequences, std::size_t n_y) {
+  Mean mean;
+  std::vector<RankedStep> ranked;
+  for (std::size_t c = 0; c < n_y; ++c) {
+    ranked.clear();
+    for (std::size_t t = 0; t < sequences.steps(); ++t)
+      if (sequences.weight[t] > 0)
+        ranked.push_back({predictions.output[t * n_y + c], sequences.weight[t], sequences.label[t] == static_cast<int>(c)});
+    mean.add(area_under_curve(ranked));
+  }
+  return mean.value();
+}
+
+ClassificationScores classification_scores(const Predictions& predictions, const Sequences& sequences, double weight) {
+  const auto n_y = static_cast<std::size_t>(sequences.n_y);
+  ClassificationScores scores;
+  scores.confusion.resize(n_y * n_y);
+  double loss = 0;
+  for (std::size_t t = 0; t < sequences.steps(); ++t) {
+    const double w = sequences.weight[t];
+    if (w <= 0) continue;
+    const std::span<const float> p(predictions.output.data() + t * n_y, n_y);
+    const auto truth = static_cast<std::size_t>(sequences.label[t]);
+    scores.confusion[truth * n_y + static_cast<std::size_t>(arg_max(p))] += w;
+    loss += w * log_loss_of(p[truth]);
+  }
+  scores.log_loss = loss / weight;
+  scores.classes = class_scores(scores.confusion, n_y);
+  Mean recall;
+  Mean f1;
+  double correct = 0;
+  for (std::size_t c = 0; c < n_y; ++c) {
+    correct += scores.confusion[c * n_y + c];
+    recall.add(scores.classes[c].recall);
+    f1.add(scores.classes[c].f1);
+  }
+  scores.accuracy = correct / weight;
+  scores.balanced_accuracy = recall.value();
+  scores.macro_f1 = f1.value();
+  scores.auc = macro_auc(predictions, sequences, n_y);
+  return scores;
+}
+
+// Squares of output o, in two passes: the mean first, for r2.
+struct ErrorSums {
+  double squared = 0;
+  double absolute = 0;
+  double variation = 0;  // squared distance of the targets from their mean
+};
+
+ErrorSums error_sums(const Predictions& predictions, const Sequences& sequences, std::size_t o, double weight) {
+  const auto n_y = static_cast<std::size_t>(sequences.n_y);
+  double mean = 0;
+  for (std::size_t t = 0; t < sequences.steps(); ++t)
+    if (sequences.weight[t] > 0) mean += static_cast<double>(sequences.weight[t]) * sequences.value[t * n_y + o];
+  mean /= weight;
+  ErrorSums sums;
+  for (std::size_t t = 0; t < sequences.steps(); ++t) {
+    const double w = sequences.weight[t];
+    if (w <= 0) continue;
+    const double truth = sequences.value[t * n_y + o];
+    const double error = predictions.output[t * n_y + o] - truth;
+    sums.squared += w * (error * error);
+    sums.absolute += w * std::fabs(error);
+    sums.variation += w * ((truth - mean) * (truth - mean));
+  }
+  return sums;
+}
+
+RegressionScores regression_scores(const Predictions& predictions, const Sequences& sequences, double weight) {
+  const auto n_y = static_cast<std::size_t>(sequences.n_y);
+  RegressionScores scores;
+  Mean r2;
+  double squared = 0;
+  double absolute = 0;
+  for (std::size_t o = 0; o < n_y; ++o) {
+    const ErrorSums sums = error_sums(predictions, sequences, o, weight);
+    const double unexplained = ratio(sums.squared, sums.variation);
+    scores.outputs.push_back({std::sqrt(sums.squared / weight), sums.absolute / weight, 1 - unexplained});
+    squared += sums.squared;
+    absolute += sums.absolute;
+    r2.add(1 - unexplained);
+  }
+  const double all = weight * static_cast<double>(n_y);
+  scores.overall = {std::sqrt(squared / all), absolute / all, r2.value()};
+  return scores;
+}
+
+}  // namespace
+
+double area_under_curve(std::vector<RankedStep> steps) {
+  // A score that is no number ranks lowest, so that the order is one.
+  for (RankedStep& s : steps)
+    if (std::isnan(s.score)) s.score = -std::numeric_limits<float>::infinity();
+  std::stable_sort(steps.begin(), steps.end(), [](const RankedStep& a, const RankedStep& b) { return a.score < b.score; });
+  double below = 0;  // weight of the negatives ranked lower
+  double area = 0;
+  double positives = 0;
+  for (std::size_t i = 0; i < steps.size();) {
+    double tied_positive = 0;
+    double tied_negative = 0;
+    std::size_t j = i;
+    for (; j < steps.size() && steps[j].score == steps[i].score; ++j)
+      (steps[j].positive ? tied_positive : tied_negative) += steps[j].weight;
+    area += tied_positive * (below + 0.5 * tied_negative);
+    below += tied_negative;
+    positives += tied_positive;
+    i = j;
+  }
+  return ratio(area, positives * below);
+}
+
+Scores evaluate(Task task, const Predictions& predictions, const Sequences& sequences) {
+  Scores scores;
+  scores.sequences = sequences.count();
+  for (const float w : sequences.weight) {
+    scores.weight += w;
+    scores.steps += w > 0 ? 1 : 0;
+  }
+  if (scores.steps == 0) fail("expected steps with a target, got none in {} steps", sequences.steps());
+  if (task == Task::kClassification) {
+    scores.classification = classification_scores(predictions, sequences, scores.weight);
+  } else {
+    scores.regression = regression_scores(predictions, sequences, scores.weight);
+  }
+  return scores;
+}
+
+}  // namespace remede
