@@ -1,5 +1,5 @@
-// How fast a CSV becomes Sequences, beside the least that any reader must do: a bare loop of memchr and std::from_chars over the
-// same bytes, in the same run. Prints both and their ratio; exits with 1 when the ratio is above 2.
+// How fast a CSV becomes Sequences, beside the least that any reader must do: a bare loop of memchr and std::from_chars
+// over the same bytes, in the same run. Prints both and their ratio; exits with 1 when the ratio is above 2.
 //
 //   read_csv [MEGABYTES]      default 200
 #include <algorithm>
@@ -26,9 +26,7 @@ constexpr double kMostTimes = 2.0;
 constexpr int kRounds = 3;
 constexpr int kStepsPerSequence = 50;
 
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 // sequence, step, four numeric columns as sensors write them, y.
 void write_table(const std::string& path, std::size_t bytes) {
@@ -89,7 +87,8 @@ int compare(const std::string& path, std::size_t megabytes) {
     const double end = now();
     bare = std::min(bare, middle - begin);
     whole = std::min(whole, end - middle);
-    if (result.rows != data.sequences.steps() + 1) fail("expected {} steps, got {}", result.rows - 1, data.sequences.steps());
+    if (result.rows != data.sequences.steps() + 1)
+      fail("expected {} steps, got {}", result.rows - 1, data.sequences.steps());
   }
   const double ratio = whole / bare;
   fmt::print("file                                   {:8.1f} MB\n", size);

@@ -7,6 +7,7 @@
 
 #include "cli/common.h"
 #include "cli/verbs.h"
+#include "remede/base/error.h"
 #include "remede/data/tasks.h"
 
 namespace remede {
@@ -57,8 +58,12 @@ void add_flags(CLI::App& verb, Flags& flags) {
       ->required()
       ->type_name("")
       ->check(CLI::Validator(check_task, ""));
-  verb.add_option("-o,--output", flags.output, "File to write; - is standard output")->type_name("FILE")->capture_default_str();
-  const auto add = [&](const char* name, auto& value, const char* help) { verb.add_option(name, value, help)->capture_default_str(); };
+  verb.add_option("-o,--output", flags.output, "File to write; - is standard output")
+      ->type_name("FILE")
+      ->capture_default_str();
+  const auto add = [&](const char* name, auto& value, const char* help) {
+    verb.add_option(name, value, help)->capture_default_str();
+  };
   add("--sequences", o.sequences, "Number of sequences");
   add("--seed", o.seed, "The same seed gives the same file everywhere");
   add("--delay", o.delay, "Zeros between value and trigger, or between blocks");
@@ -97,8 +102,18 @@ void settle(const CLI::App& verb, Flags& flags) {
   TaskOptions& o = flags.options;
   if (given("--length-min") && !given("--length-max")) o.length_max = std::max(o.length_max, o.length_min);
   if (given("--length-max") && !given("--length-min")) o.length_min = std::min(o.length_min, o.length_max);
-  if (given("--delay-min") && !given("--delay-max") && !given("--delay")) o.delay_max = std::max(o.delay_max, o.delay_min);
-  if (given("--delay-max") && !given("--delay-min") && !given("--delay")) o.delay_min = std::min(o.delay_min, o.delay_max);
+  if (given("--delay-min") && !given("--delay-max") && !given("--delay"))
+    o.delay_max = std::max(o.delay_max, o.delay_min);
+  if (given("--delay-max") && !given("--delay-min") && !given("--delay"))
+    o.delay_min = std::min(o.delay_min, o.delay_max);
+}
+
+Dataset generate_or_refuse(const Flags& flags) {
+  try {
+    return generate(flags.task, flags.options);
+  } catch (const Error& error) {  // all it finds fault with are flags
+    throw UsageError(fmt::format("generate: {}", error.what()));
+  }
 }
 
 }  // namespace
@@ -110,7 +125,7 @@ void add_generate(CLI::App& app) {
   verb->footer(list_of_tasks());
   verb->callback([verb, flags] {
     settle(*verb, *flags);
-    const Dataset data = generate(flags->task, flags->options);
+    const Dataset data = generate_or_refuse(*flags);
     write_dataset(flags->output, data);
     if (flags->output != "-" && !flags->quiet)
       print_error("{}: {} sequences, {} steps\n", flags->output, data.sequences.count(), data.sequences.steps());

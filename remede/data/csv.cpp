@@ -1,15 +1,15 @@
 #include "remede/data/csv.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <memory>
 #include <unordered_set>
 #include <utility>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "remede/base/error.h"
 
@@ -25,7 +25,8 @@ ByteSource open_bytes(const std::string& path) {
     if (!standard) ::close(descriptor);
   });
   struct stat there {};
-  if (::fstat(descriptor, &there) == 0 && S_ISREG(there.st_mode)) source.size = static_cast<std::uint64_t>(there.st_size);
+  if (::fstat(descriptor, &there) == 0 && S_ISREG(there.st_mode))
+    source.size = static_cast<std::uint64_t>(there.st_size);
   source.read = [descriptor, closer, name = source.name](char* to, std::size_t room) {
     for (;;) {
       const ssize_t got = ::read(descriptor, to, room);
@@ -153,7 +154,9 @@ void CsvReader::wrong_number_of_cells(const char* from) {
 
 // Files that are often mistaken for CSV: a name helps more than "not a number".
 void CsvReader::refuse_known_formats(std::string_view head) const {
-  const auto refuse = [&](const char* what) { fail("{}: expected a CSV file as plain text, got {}", source_.name, what); };
+  const auto refuse = [&](const char* what) {
+    fail("{}: expected a CSV file as plain text, got {}", source_.name, what);
+  };
   if (head.starts_with("\x1f\x8b")) refuse("gzip data: unpack it first");
   if (head.starts_with("\x28\xb5\x2f\xfd")) refuse("zstd data: unpack it first");
   if (head.starts_with("PK\x03\x04")) refuse("a zip or spreadsheet file: save it as CSV");

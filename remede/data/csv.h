@@ -1,5 +1,5 @@
-// Long-format text tables: reading in blocks, writing with quotes where needed. RFC 4180, and what people write instead of it:
-// LF or CRLF, a byte order mark, blank lines, no newline at the end, ';' or tab in place of the comma.
+// Long-format text tables: reading in blocks, writing with quotes where needed. RFC 4180, and what people write instead
+// of it: LF or CRLF, a byte order mark, blank lines, no newline at the end, ';' or tab in place of the comma.
 #pragma once
 
 #include <charconv>
@@ -24,8 +24,8 @@ struct ByteSource {
 
 ByteSource open_bytes(const std::string& path);  // "-": standard input
 
-// Cuts bytes into rows and cells. For every row call next_row(), then for each column in turn exactly one of number(), text()
-// and skip(). Throws Error naming file, line and column for anything that is not a table. Not thread-safe.
+// Cuts bytes into rows and cells. For every row call next_row(), then for each column in turn exactly one of number(),
+// text() and skip(). Throws Error naming file, line and column for anything that is not a table. Not thread-safe.
 class CsvReader {
  public:
   static constexpr std::size_t kMaxRow = std::size_t{64} << 20;  // bytes; beyond that it is not a table
@@ -34,7 +34,9 @@ class CsvReader {
   // Reads the header. `block`: bytes asked for at once.
   explicit CsvReader(ByteSource source, std::size_t block = std::size_t{1} << 18);
 
-  const std::vector<std::string>& columns() const { return columns_; }  // named ones are distinct; "" for one without a name
+  const std::vector<std::string>& columns() const {
+    return columns_;
+  }  // named ones are distinct; "" for one without a name
   char separator() const { return separator_; }
 
   bool next_row();  // false at the end of the file
@@ -45,12 +47,12 @@ class CsvReader {
   std::string_view text();
   void skip() { text(); }
 
-  std::string_view last_cell() const { return cell_; }    // after number() gave false
-  std::uint64_t line() const { return line_; }            // the first line of the current row, from 1
+  std::string_view last_cell() const { return cell_; }  // after number() gave false
+  std::uint64_t line() const { return line_; }          // the first line of the current row, from 1
   std::uint64_t bytes_used() const { return used_ + static_cast<std::uint64_t>(at_ - buffer_.data()); }
   std::uint64_t bytes_in_all() const { return source_.size; }  // 0: not known
   const std::string& name() const { return source_.name; }
-  std::string where(std::size_t column) const;            // "data.csv: line 7, column 'x1'"
+  std::string where(std::size_t column) const;  // "data.csv: line 7, column 'x1'"
 
  private:
   void read_header();
@@ -66,16 +68,16 @@ class CsvReader {
   ByteSource source_;
   std::size_t block_;
   std::vector<std::string> columns_;
-  std::size_t expected_ = 0;     // cells in a row; 0 while the header is read
+  std::size_t expected_ = 0;  // cells in a row; 0 while the header is read
   std::vector<char> buffer_;
-  std::size_t filled_ = 0;       // bytes in the buffer
+  std::size_t filled_ = 0;  // bytes in the buffer
   bool source_at_end_ = false;
-  const char* row_ = nullptr;    // begin of the current row, kept in the buffer until the next one
-  const char* at_ = nullptr;     // begin of the next cell
-  const char* end_ = nullptr;    // one past the last newline in the buffer: up to here every line is whole
-  std::uint64_t used_ = 0;       // bytes that have left the buffer
-  std::size_t column_ = 0;       // of the next cell
-  std::uint64_t line_ = 1;       // of the current row
+  const char* row_ = nullptr;  // begin of the current row, kept in the buffer until the next one
+  const char* at_ = nullptr;   // begin of the next cell
+  const char* end_ = nullptr;  // one past the last newline in the buffer: up to here every line is whole
+  std::uint64_t used_ = 0;     // bytes that have left the buffer
+  std::size_t column_ = 0;     // of the next cell
+  std::uint64_t line_ = 1;     // of the current row
   std::uint64_t next_line_ = 1;
   char separator_ = ',';
   std::string_view cell_;
@@ -127,8 +129,8 @@ class CsvWriter {
  public:
   explicit CsvWriter(const std::string& path) : file_(path) {}
 
-  void text(std::string_view cell);   // in quotes where it needs them
-  void number(float value);           // shortest form that reads back as the same float; NaN: an empty cell
+  void text(std::string_view cell);  // in quotes where it needs them
+  void number(float value);          // shortest form that reads back as the same float; NaN: an empty cell
   void integer(std::int64_t value);
   void end_row();
   void commit();

@@ -5,8 +5,8 @@
 
 namespace remede {
 
-// Length of the UTF-8 sequence that begins at i, 0 where there is none. Overlong forms, surrogates and numbers beyond the last
-// code point are none.
+// Length of the UTF-8 sequence that begins at i, 0 where there is none. Overlong forms, surrogates and numbers beyond
+// the last code point are none.
 static std::size_t utf8_length(std::string_view text, std::size_t i) {
   const auto byte = [&](std::size_t k) { return k < text.size() ? static_cast<unsigned char>(text[k]) : 0U; };
   const auto follows = [&](std::size_t k, unsigned low = 0x80, unsigned high = 0xbf) {

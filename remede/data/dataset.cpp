@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "remede/base/error.h"
+#include "remede/data/columns.h"
 #include "remede/data/csv.h"
-#include "remede/data/layout.h"
 #include "remede/data/order.h"
 #include "remede/data/target.h"
 
@@ -18,8 +18,8 @@ namespace {
 float read_input(CsvReader& csv, std::size_t column) {
   double value = 0.0;
   if (!csv.number(value))
-    fail("{}: expected a number, got {}; leave the column out with --ignore {}", csv.where(column), shown(csv.last_cell()),
-         csv.columns()[column]);
+    fail("{}: expected a number, got {}; leave the column out with --ignore {}", csv.where(column),
+         shown(csv.last_cell()), csv.columns()[column]);
   const auto rounded = static_cast<float>(value);
   if (std::isnan(rounded)) return std::numeric_limits<float>::quiet_NaN();
   if (std::isinf(rounded)) fail("{}: expected a finite number, got {}", csv.where(column), value);
@@ -42,7 +42,7 @@ void reserve_rest(const CsvReader& csv, std::size_t n_x, Table& table) {
   table.target.reserve(rows);
 }
 
-void read_rows(CsvReader& csv, const Layout& layout, Table& table) {
+void read_rows(CsvReader& csv, const ColumnLayout& layout, Table& table) {
   constexpr std::size_t kRowsToJudgeBy = 4096;
   const std::size_t columns = layout.column.size();
   const std::size_t n_x = layout.inputs.size();
@@ -54,11 +54,21 @@ void read_rows(CsvReader& csv, const Layout& layout, Table& table) {
     for (std::size_t c = 0; c < columns; ++c) {
       const auto [part, slot] = layout.column[c];
       switch (part) {
-        case Part::kSkip: csv.skip(); break;
-        case Part::kId: table.rows.id(csv.text()); break;
-        case Part::kTime: table.rows.time(csv.text()); break;
-        case Part::kInput: x[slot] = read_input(csv, c); break;
-        case Part::kTarget: table.target.read(csv, c, slot); break;
+        case ColumnPart::kSkip:
+          csv.skip();
+          break;
+        case ColumnPart::kId:
+          table.rows.id(csv.text());
+          break;
+        case ColumnPart::kTime:
+          table.rows.time(csv.text());
+          break;
+        case ColumnPart::kInput:
+          x[slot] = read_input(csv, c);
+          break;
+        case ColumnPart::kTarget:
+          table.target.read(csv, c, slot);
+          break;
       }
     }
     table.rows.end_row();
@@ -68,7 +78,7 @@ void read_rows(CsvReader& csv, const Layout& layout, Table& table) {
 }
 
 // `schema`: what is known; task and classes are added where they are to be found.
-Dataset assemble(Table& table, Layout& layout, Schema schema) {
+Dataset assemble(Table& table, ColumnLayout& layout, Schema schema) {
   Dataset data;
   data.schema = std::move(schema);
   Sequences& sequences = data.sequences;
@@ -97,7 +107,7 @@ Dataset assemble(Table& table, Layout& layout, Schema schema) {
 
 Dataset read_dataset(ByteSource source, const Roles& roles) {
   CsvReader csv(std::move(source));
-  Layout layout = lay_out(csv.name(), csv.columns(), roles);
+  ColumnLayout layout = lay_out(csv.name(), csv.columns(), roles);
   Table table{{}, RowSorter(csv.name(), layout.id, layout.time), TargetReader(csv.name(), layout.targets, roles.task)};
   read_rows(csv, layout, table);
   Schema schema;
@@ -108,10 +118,9 @@ Dataset read_dataset(ByteSource source, const Roles& roles) {
 
 Dataset read_dataset(ByteSource source, const Schema& schema, const Roles& roles, bool need_target) {
   CsvReader csv(std::move(source));
-  Layout layout = lay_out(csv.name(), csv.columns(), roles, schema, need_target);
-  Table table{{},
-              RowSorter(csv.name(), layout.id, layout.time),
-              TargetReader(csv.name(), layout.targets, schema, need_target)};
+  ColumnLayout layout = lay_out(csv.name(), csv.columns(), roles, schema, need_target);
+  Table table{
+      {}, RowSorter(csv.name(), layout.id, layout.time), TargetReader(csv.name(), layout.targets, schema, need_target)};
   read_rows(csv, layout, table);
   return assemble(table, layout, schema);
 }
@@ -146,8 +155,8 @@ void write_dataset(const std::string& path, const Dataset& data) {
       csv.number(there ? sequences.value[step * n_y + k] : std::numeric_limits<float>::quiet_NaN());
   };
   for (std::size_t s = 0; s < sequences.count(); ++s)
-    for (auto step = static_cast<std::size_t>(sequences.offset[s]); step < static_cast<std::size_t>(sequences.offset[s + 1]);
-         ++step) {
+    for (auto step = static_cast<std::size_t>(sequences.offset[s]);
+         step < static_cast<std::size_t>(sequences.offset[s + 1]); ++step) {
       if (with_id) csv.text(data.ids[s]);
       if (with_time) csv.text(data.times[step]);
       for (std::size_t k = 0; k < n_x; ++k) csv.number(sequences.x[step * n_x + k]);

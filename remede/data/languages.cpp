@@ -12,7 +12,8 @@ const Automaton kTomita[] = {
     {.states = 2, .next = {{{1, 0}, {1, 1}}}, .accepts = {true, false}, .dead = 1},
     // 2: (10)*.
     {.states = 3, .next = {{{2, 1}, {0, 2}, {2, 2}}}, .accepts = {true, false, false}, .dead = 2},
-    // 3: no block of ones of odd length is followed by a block of zeros of odd length. States: even ones (or none) so far in the
+    // 3: no block of ones of odd length is followed by a block of zeros of odd length. States: even ones (or none) so
+    // far in the
     // block, odd ones, odd zeros after odd ones, even zeros after odd ones, broken.
     {.states = 5,
      .next = {{{0, 1}, {2, 0}, {3, 4}, {2, 1}, {4, 4}}},
@@ -46,17 +47,17 @@ Distances distances(const Automaton& automaton, Goal is_goal) {
   return distance;
 }
 
-// a^n b^n, symbol 1 for a. A prefix is accepted while it can still become such a word: a^n b^k with k <= n. (Labels of whole words
-// alone would be 1 at a single step of a string.) The string stays good for `good` steps; then it has one b too many or an a
-// after a b, and anything follows.
+// a^n b^n, symbol 1 for a. A prefix is accepted while it can still become such a word: a^n b^k with k <= n. (Labels of
+// whole words alone would be 1 at a single step of a string.) The string stays good for `good` steps; then it has one b
+// too many or an a after a b, and anything follows.
 LabelledString draw_counting(std::size_t length, Random& random) {
   std::size_t good = random.below(length + 1);
   if (good == 1 && length > 1) good = 2;  // a single a cannot be followed by a mistake
   const bool one_too_many = good < length && good % 2 == 0;
   const std::size_t half = (good + 1) / 2;
   std::size_t a = half;
-  if (good == length) a += random.below(good / 2 + 1);                // any number of b from none to as many as a
-  if (good < length && !one_too_many) a += random.below(half - 1);    // at least one b, so that the next a is a mistake
+  if (good == length) a += random.below(good / 2 + 1);              // any number of b from none to as many as a
+  if (good < length && !one_too_many) a += random.below(half - 1);  // at least one b, so that the next a is a mistake
   LabelledString string;
   for (std::size_t t = 0; t < length; ++t) {
     std::uint8_t symbol = t < a ? 1 : 0;
@@ -78,8 +79,9 @@ StringSampler::StringSampler(const Automaton* automaton) : automaton_(automaton)
   to_accept_ = distances(*automaton, [&](std::size_t s) { return automaton->accepts[s]; });
 }
 
-// A random walk that stays alive up to a step drawn uniformly, dies there, and goes on at random. Where nothing ever dies it is
-// drawn towards acceptance, by a force that differs from string to string: plain chance would be accepted too seldom.
+// A random walk that stays alive up to a step drawn uniformly, dies there, and goes on at random. Where nothing ever
+// dies it is drawn towards acceptance, by a force that differs from string to string: plain chance would be accepted
+// too seldom.
 LabelledString StringSampler::walk(std::size_t length, Random& random) const {
   const Automaton& automaton = *automaton_;
   const std::size_t death = automaton.dead < 0 ? length : random.below(length + 1);
@@ -116,7 +118,9 @@ LabelledString StringSampler::draw(std::size_t length, Random& random) {
   constexpr double kFairShare = 0.4;  // of the rarer label; below it, the best of several strings is taken
   constexpr int kCandidates = 8;
   const std::uint8_t rarer = labels_[1] < labels_[0] ? 1 : 0;
-  const auto count = [&](const LabelledString& string) { return std::count(string.label.begin(), string.label.end(), rarer); };
+  const auto count = [&](const LabelledString& string) {
+    return std::count(string.label.begin(), string.label.end(), rarer);
+  };
   LabelledString best = candidate(length, random);
   if (static_cast<double>(labels_[rarer]) < kFairShare * static_cast<double>(labels_[0] + labels_[1])) {
     for (int i = 1; i < kCandidates; ++i) {

@@ -27,8 +27,8 @@ struct Automaton {
 
 const Automaton& tomita(int number);  // 1 .. 7
 
-// Draws strings one after the other so that neither label is rare over all of them: at least 30% of the steps carry the rarer
-// one wherever strings of these lengths allow that.
+// Draws strings one after the other so that neither label is rare over all of them: at least 30% of the steps carry the
+// rarer one wherever strings of these lengths allow that.
 class StringSampler {
  public:
   static StringSampler of(const Automaton& automaton) { return StringSampler(&automaton); }
@@ -41,8 +41,8 @@ class StringSampler {
   LabelledString candidate(std::size_t length, Random& random) const;
   LabelledString walk(std::size_t length, Random& random) const;
 
-  const Automaton* automaton_;  // null: a^n b^n
-  std::array<std::size_t, Automaton::kMostStates> to_dead_{};    // (state) steps of the shortest way
+  const Automaton* automaton_;                                 // null: a^n b^n
+  std::array<std::size_t, Automaton::kMostStates> to_dead_{};  // (state) steps of the shortest way
   std::array<std::size_t, Automaton::kMostStates> to_accept_{};
   std::array<std::uint64_t, 2> labels_{};  // steps drawn so far, by label
 };

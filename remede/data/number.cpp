@@ -20,8 +20,8 @@ bool is_missing(std::string_view text) {
          equals_ignoring_case(text, "null");
 }
 
-// std::from_chars says "out of range" for numbers too large and too small alike: tell by the decimal place of the first digit
-// that is not zero. REQUIRES: text is a number out of range.
+// std::from_chars says "out of range" for numbers too large and too small alike: tell by the decimal place of the first
+// digit that is not zero. REQUIRES: text is a number out of range.
 double out_of_range(std::string_view text) {
   const bool negative = text.front() == '-';
   const std::size_t e = text.find_first_of("eE");
@@ -70,8 +70,9 @@ void append_float(std::string& to, float value) {
   if (std::isnan(value)) return;
   char text[64];
   auto end = std::to_chars(text, text + sizeof text, value).ptr;
-  // The shortest text of a float is right for a reader that rounds to float at once; ours goes through double, and for a few
-  // floats the text lies so close to the middle between two that this makes a difference. Then all digits are written.
+  // The shortest text of a float is right for a reader that rounds to float at once; ours goes through double, and for
+  // a few floats the text lies so close to the middle between two that this makes a difference. Then all digits are
+  // written.
   double back = 0.0;
   std::from_chars(text, end, back);
   if (static_cast<float>(back) != value) end = std::to_chars(text, text + sizeof text, static_cast<double>(value)).ptr;

@@ -24,7 +24,9 @@ std::uint64_t RowLines::line(std::size_t row) const {
 }
 
 RowSorter::RowSorter(std::string file, std::string id_column, std::string time_column)
-    : by_(id_column == "row" ? By::kRow : id_column.empty() ? By::kFile : By::kId),
+    : by_(id_column == "row"  ? By::kRow
+          : id_column.empty() ? By::kFile
+                              : By::kId),
       timed_(!time_column.empty()),
       file_(std::move(file)),
       id_column_(std::move(id_column)),
@@ -95,8 +97,9 @@ void RowSorter::gather(StepOrder& order) const {
       order.row[static_cast<std::size_t>(next[run_[i].sequence]++)] = static_cast<std::int64_t>(r);
 }
 
-// Texts that are not numbers are put in the order of their bytes, which is the order of time for 2024-05-01 12:30 and the like.
-// For days before months, or numbers of different width inside a text, it is not, and guessing would shuffle the data.
+// Texts that are not numbers are put in the order of their bytes, which is the order of time for 2024-05-01 12:30 and
+// the like. For days before months, or numbers of different width inside a text, it is not, and guessing would shuffle
+// the data.
 void RowSorter::check_text_times() const {
   const auto digit = [](std::string_view t, std::size_t i) { return i < t.size() && t[i] >= '0' && t[i] <= '9'; };
   const auto digits = [&](std::string_view t, std::size_t i, std::size_t n) {
@@ -107,11 +110,13 @@ void RowSorter::check_text_times() const {
   for (std::size_t r = 0; r < rows_; ++r) {
     const std::string_view t = times_[r];
     const bool year_first = digits(t, 0, 4) && t.size() > 4 && (t[4] == '-' || t[4] == '/' || t[4] == '.');
-    const bool day_or_month_first = digits(t, 0, 2) && digits(t, 3, 2) && digits(t, 6, 2) && t[2] != ':' && !digit(t, 2);
+    const bool day_or_month_first =
+        digits(t, 0, 2) && digits(t, 3, 2) && digits(t, 6, 2) && t[2] != ':' && !digit(t, 2);
     if (year_first || (!day_or_month_first && t.size() == times_[0].size())) continue;
-    fail("{}: expected times that can be put in order (numbers, dates as YYYY-MM-DD, texts of equal length), got {}; "
-         "--time none keeps the order of the rows",
-         where(r), shown(t));
+    fail(
+        "{}: expected times that can be put in order (numbers, dates as YYYY-MM-DD, texts of equal length), got {}; "
+        "--time none keeps the order of the rows",
+        where(r), shown(t));
   }
 }
 

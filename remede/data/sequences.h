@@ -1,7 +1,8 @@
 // Sequences of different length, packed one after the other: no padding, no pointer per sequence.
 //
 // Invariants: offset[0] == 0, offset never falls, offset.back() == steps(); the arrays have the shapes given;
-// weight is finite and not negative, and 0 exactly at the steps that carry no target; where weight > 0 the target is valid.
+// weight is finite and not negative, and 0 exactly at the steps that carry no target; where weight > 0 the target is
+// valid.
 #pragma once
 
 #include <cstddef>
@@ -15,13 +16,13 @@ namespace remede {
 enum class Task : std::uint8_t { kClassification, kRegression };
 
 struct Sequences {
-  int n_x = 0;                            // inputs
-  int n_y = 0;                            // classes, or values to predict
+  int n_x = 0;                             // inputs
+  int n_y = 0;                             // classes, or values to predict
   std::vector<std::int64_t> offset = {0};  // (sequences + 1) the first step of each sequence
-  std::vector<float> x;                   // (steps, n_x) NaN where a value is missing
-  std::vector<std::int32_t> label;        // (steps) class number; empty in regression and where nothing has a target
-  std::vector<float> value;               // (steps, n_y) values to predict; empty in classification
-  std::vector<float> weight;              // (steps) 0: this step carries no target; empty where nothing has one
+  std::vector<float> x;                    // (steps, n_x) NaN where a value is missing
+  std::vector<std::int32_t> label;         // (steps) class number; empty in regression and where nothing has a target
+  std::vector<float> value;                // (steps, n_y) values to predict; empty in classification
+  std::vector<float> weight;               // (steps) 0: this step carries no target; empty where nothing has one
 
   std::size_t count() const { return offset.size() - 1; }
   std::size_t steps() const { return static_cast<std::size_t>(offset.back()); }

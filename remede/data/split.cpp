@@ -41,7 +41,8 @@ std::vector<std::size_t> part_sizes(std::size_t count, std::span<const double> s
   return sizes;
 }
 
-std::vector<std::vector<std::uint32_t>> deal(std::vector<std::uint32_t> numbers, std::span<const double> shares, Random& random) {
+std::vector<std::vector<std::uint32_t>> deal(std::vector<std::uint32_t> numbers, std::span<const double> shares,
+                                             Random& random) {
   random.shuffle(std::span<std::uint32_t>(numbers));
   std::vector<std::vector<std::uint32_t>> parts;
   auto at = numbers.begin();
@@ -77,7 +78,8 @@ Split split_classes(const Sequences& all, const std::vector<std::int32_t>& label
   std::iota(order.begin(), order.end(), 0U);
   random.shuffle(std::span<std::uint32_t>(order));
   std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return labels[a] < labels[b]; });
-  const double start = random.uniform();  // every 1/share-th of the sequences in the order of classes, from a random place on
+  const double start =
+      random.uniform();  // every 1/share-th of the sequences in the order of classes, from a random place on
   Split split;
   for (std::size_t i = 0; i < order.size(); ++i) {
     const auto turns = [&](std::size_t n) { return std::floor(static_cast<double>(n) * share + start); };
@@ -115,7 +117,8 @@ Sequences none_like(const Sequences& all) {
 
 }  // namespace
 
-std::vector<std::vector<std::uint32_t>> split_parts(std::size_t count, std::span<const double> shares, std::uint64_t seed) {
+std::vector<std::vector<std::uint32_t>> split_parts(std::size_t count, std::span<const double> shares,
+                                                    std::uint64_t seed) {
   double sum = 0.0;
   for (const double share : shares) {
     if (!(share > 0.0)) fail("expected positive shares of the data, got {}", share);

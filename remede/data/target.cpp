@@ -89,11 +89,14 @@ void TargetReader::add_cell(const CsvReader& csv, std::size_t column) {
   if (cell.kind == CellKind::kText && !a_text_) a_text_ = static_cast<std::uint32_t>(cells_.size() - 1);
   if (known_) return;
   if (cells_.size() > kMostClasses + 10)  // a few may stand for "missing"
-    fail("{}: expected at most {} classes, got more: is {} what to predict?", csv.where(column), kMostClasses, shown(names_[0]));
+    fail("{}: expected at most {} classes, got more: is {} what to predict?", csv.where(column), kMostClasses,
+         shown(names_[0]));
   if (mode_ != Mode::kUndecided || distinct_numbers_ <= kMostClassNumbers) return;
   if (a_text_)
-    fail("{}: line {}, column {}: expected a number as in other rows (are these classes? then say --task classification), got {}",
-         file_, cells_[*a_text_].line, shown(names_[0]), shown(texts_.texts()[*a_text_]));
+    fail(
+        "{}: line {}, column {}: expected a number as in other rows (are these classes? then say --task "
+        "classification), got {}",
+        file_, cells_[*a_text_].line, shown(names_[0]), shown(texts_.texts()[*a_text_]));
   become_numbers();
 }
 
@@ -123,8 +126,8 @@ void TargetReader::become_numbers() {
   guessed_ = true;
 }
 
-// Gives each distinct cell its class and returns the classes: in the order of their numbers when all are numbers (equal numbers
-// are one class, named as first seen), else in the order of their bytes.
+// Gives each distinct cell its class and returns the classes: in the order of their numbers when all are numbers (equal
+// numbers are one class, named as first seen), else in the order of their bytes.
 std::vector<std::string> TargetReader::number_classes() {
   const Texts& texts = texts_.texts();
   std::vector<std::uint32_t> order;
@@ -163,7 +166,8 @@ void TargetReader::finish_numbers(Schema& schema, Sequences& sequences) {
   sequences.weight.resize(value_.size() / n);
   for (std::size_t r = 0; r < sequences.weight.size(); ++r) {
     const auto row = value_.begin() + static_cast<std::ptrdiff_t>(r * n);
-    const bool complete = std::none_of(row, row + static_cast<std::ptrdiff_t>(n), [](float v) { return std::isnan(v); });
+    const bool complete =
+        std::none_of(row, row + static_cast<std::ptrdiff_t>(n), [](float v) { return std::isnan(v); });
     sequences.weight[r] = complete ? 1.0F : 0.0F;
     if (!complete) std::fill_n(row, n, 0.0F);
   }

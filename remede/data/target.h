@@ -33,7 +33,8 @@ class TargetReader {
   void read(CsvReader& csv, std::size_t column, std::size_t slot);
   void reserve(std::size_t rows);
 
-  // Sets task and classes (when they are to be found) and the targets of the rows in file order. Leaves the object empty.
+  // Sets task and classes (when they are to be found) and the targets of the rows in file order. Leaves the object
+  // empty.
   void finish(Schema& schema, Sequences& sequences);
 
  private:
@@ -58,18 +59,18 @@ class TargetReader {
   std::string file_;
   std::vector<std::string> names_;
   Mode mode_ = Mode::kUndecided;
-  bool guessed_ = false;                  // kNumbers was found out, not given
+  bool guessed_ = false;  // kNumbers was found out, not given
   bool strict_ = true;
-  bool known_ = false;                    // the schema is given
-  std::vector<std::string> classes_;      // of the given schema
-  std::vector<double> class_values_;      // the same as numbers; empty unless all are numbers
+  bool known_ = false;                // the schema is given
+  std::vector<std::string> classes_;  // of the given schema
+  std::vector<double> class_values_;  // the same as numbers; empty unless all are numbers
 
-  Interner texts_;                        // the distinct cells
-  std::vector<Cell> cells_;               // (distinct cells)
+  Interner texts_;           // the distinct cells
+  std::vector<Cell> cells_;  // (distinct cells)
   std::size_t distinct_numbers_ = 0;
-  std::optional<std::uint32_t> a_text_;   // the first distinct cell that is neither number nor missing
-  std::vector<std::uint32_t> code_;       // (rows) number of the distinct cell; empty in kNumbers
-  std::vector<float> value_;              // (rows, targets) NaN where missing; empty unless kNumbers
+  std::optional<std::uint32_t> a_text_;  // the first distinct cell that is neither number nor missing
+  std::vector<std::uint32_t> code_;      // (rows) number of the distinct cell; empty in kNumbers
+  std::vector<float> value_;             // (rows, targets) NaN where missing; empty unless kNumbers
 };
 
 }  // namespace remede

@@ -69,9 +69,10 @@ float draw_value(Random& random) {
   }
 }
 
-// The paper's tasks 1 to 4: a value, `delay` zeros, a trigger at which the value's sign is asked for, zeros up to `steps`.
-void add_delayed(Builder& builder, std::size_t channels, std::size_t delay, std::size_t steps, const TaskOptions& options,
-                 Random& random) {
+// The paper's tasks 1 to 4: a value, `delay` zeros, a trigger at which the value's sign is asked for, zeros up to
+// `steps`.
+void add_delayed(Builder& builder, std::size_t channels, std::size_t delay, std::size_t steps,
+                 const TaskOptions& options, Random& random) {
   const float value = draw_value(random);
   std::array<float, 2> x{};
   for (std::size_t t = 0; t < steps; ++t) {
@@ -114,7 +115,8 @@ Dataset sign_memory(const TaskOptions& options) {
     for (std::int64_t b = 0; b < options.blocks; ++b) {
       for (std::int64_t t = 0; b > 0 && t < options.delay; ++t) builder.step(noise(options, random), class_of_sign(0));
       const int sign = random.below(2) == 0 ? -1 : 1;
-      for (std::int64_t t = 0; t < options.block_length; ++t) builder.step(static_cast<float>(sign), class_of_sign(before));
+      for (std::int64_t t = 0; t < options.block_length; ++t)
+        builder.step(static_cast<float>(sign), class_of_sign(before));
       before = sign;
     }
     builder.end_sequence();
@@ -165,8 +167,8 @@ Dataset flip_flop(const TaskOptions& options) {
   return builder.take();
 }
 
-// Columns: X, Y, and four symbols that mean nothing; one of the six is 1 at each step. One X or Y stands in the first third of the
-// steps and one in the last third.
+// Columns: X, Y, and four symbols that mean nothing; one of the six is 1 at each step. One X or Y stands in the first
+// third of the steps and one in the last third.
 Dataset temporal_order(const TaskOptions& options) {
   constexpr std::size_t kSymbols = 6;
   Builder builder(kSymbols, {"XX", "XY", "YX", "YY"});
@@ -196,7 +198,8 @@ Dataset strings(const TaskOptions& options, StringSampler sampler, float zero, f
   for (std::int64_t s = 0; s < options.sequences; ++s) {
     Random random(options.seed, static_cast<std::uint64_t>(s));
     const LabelledString string = sampler.draw(draw_length(options, random), random);
-    for (std::size_t t = 0; t < string.symbol.size(); ++t) builder.step(string.symbol[t] == 1 ? one : zero, string.label[t]);
+    for (std::size_t t = 0; t < string.symbol.size(); ++t)
+      builder.step(string.symbol[t] == 1 ? one : zero, string.label[t]);
     builder.end_sequence();
   }
   return builder.take();
@@ -205,7 +208,8 @@ Dataset strings(const TaskOptions& options, StringSampler sampler, float zero, f
 void check(const std::string& task, const TaskInfo& info, const TaskOptions& o) {
   constexpr std::int64_t kMostSteps = std::int64_t{1} << 31;  // of a data set
   const auto within = [&](const char* what, std::int64_t value, std::int64_t low) {
-    if (value < low || value > kMostSteps) fail("{}: {}: expected a number from {} to {}, got {}", task, what, low, kMostSteps, value);
+    if (value < low || value > kMostSteps)
+      fail("{}: {}: expected a number from {} to {}, got {}", task, what, low, kMostSteps, value);
   };
   within("sequences", o.sequences, 1);
   within("delay", o.delay, 0);
@@ -215,11 +219,14 @@ void check(const std::string& task, const TaskInfo& info, const TaskOptions& o) 
   within("block-length", o.block_length, 1);
   within("length-min", o.length_min, 1);
   within("length-max", o.length_max, task == "temporal-order" ? 2 : 1);
-  if (o.delay_min > o.delay_max) fail("{}: delay-min: expected at most delay-max, {}, got {}", task, o.delay_max, o.delay_min);
-  if (o.length_min > o.length_max) fail("{}: length-min: expected at most length-max, {}, got {}", task, o.length_max, o.length_min);
+  if (o.delay_min > o.delay_max)
+    fail("{}: delay-min: expected at most delay-max, {}, got {}", task, o.delay_max, o.delay_min);
+  if (o.length_min > o.length_max)
+    fail("{}: length-min: expected at most length-max, {}, got {}", task, o.length_max, o.length_min);
   if (!std::isfinite(o.noise_mean) || std::abs(o.noise_mean) > 1e6)
     fail("{}: noise-mean: expected a number between -1e6 and 1e6, got {}", task, o.noise_mean);
-  if (!(o.noise_sd >= 0.0 && o.noise_sd <= 1e6)) fail("{}: noise-sd: expected a number from 0 to 1e6, got {}", task, o.noise_sd);
+  if (!(o.noise_sd >= 0.0 && o.noise_sd <= 1e6))
+    fail("{}: noise-sd: expected a number from 0 to 1e6, got {}", task, o.noise_sd);
   double steps = static_cast<double>(info.length ? o.length_max : (info.delay_range ? o.delay_max : o.delay) + 2);
   if (info.blocks) steps = static_cast<double>(o.blocks) * static_cast<double>(o.block_length + o.delay);
   if (steps * static_cast<double>(o.sequences) > static_cast<double>(kMostSteps))
@@ -228,18 +235,38 @@ void check(const std::string& task, const TaskInfo& info, const TaskOptions& o) 
 
 std::vector<TaskInfo> make_tasks() {
   std::vector<TaskInfo> all = {
-      {.name = "fixed-delay", .summary = "the sign of a value, asked for by a trigger after a fixed delay", .delay = true, .noise = true},
-      {.name = "fixed-delay-2", .summary = "the same, the trigger in a channel of its own", .delay = true, .noise = true},
-      {.name = "variable-delay", .summary = "the same after a delay that varies, one channel", .delay_range = true, .noise = true},
+      {.name = "fixed-delay",
+       .summary = "the sign of a value, asked for by a trigger after a fixed delay",
+       .delay = true,
+       .noise = true},
+      {.name = "fixed-delay-2",
+       .summary = "the same, the trigger in a channel of its own",
+       .delay = true,
+       .noise = true},
+      {.name = "variable-delay",
+       .summary = "the same after a delay that varies, one channel",
+       .delay_range = true,
+       .noise = true},
       {.name = "variable-delay-2", .summary = "the same, two channels", .delay_range = true, .noise = true},
-      {.name = "sign-memory", .summary = "at each block of -1 or 1, the sign of the block before", .delay = true, .blocks = true, .noise = true},
+      {.name = "sign-memory",
+       .summary = "at each block of -1 or 1, the sign of the block before",
+       .delay = true,
+       .blocks = true,
+       .noise = true},
       {.name = "parity", .summary = "whether the number of ones so far is odd", .length = true},
       {.name = "flip-flop", .summary = "the last signs of three channels of rare pulses", .length = true},
-      {.name = "temporal-order", .summary = "which two symbols came, in which order, asked for at the end", .length = true},
+      {.name = "temporal-order",
+       .summary = "which two symbols came, in which order, asked for at the end",
+       .length = true},
       {.name = "counting", .summary = "whether the symbols so far can become a^n b^n", .length = true},
   };
-  const char* const languages[] = {"only ones", "(10)*", "no odd block of zeros after an odd block of ones", "no three zeros in a row",
-                                   "zeros even and ones even", "ones less zeros divisible by three", "0*1*0*1*"};
+  const char* const languages[] = {"only ones",
+                                   "(10)*",
+                                   "no odd block of zeros after an odd block of ones",
+                                   "no three zeros in a row",
+                                   "zeros even and ones even",
+                                   "ones less zeros divisible by three",
+                                   "0*1*0*1*"};
   for (int i = 1; i <= 7; ++i)
     all.push_back({.name = fmt::format("tomita-{}", i),
                    .summary = fmt::format("whether the bits so far are in the language: {}", languages[i - 1]),
@@ -255,7 +282,8 @@ const std::vector<TaskInfo>& tasks() {
 }
 
 const TaskInfo* find_task(const std::string& name) {
-  const auto found = std::find_if(tasks().begin(), tasks().end(), [&](const TaskInfo& task) { return task.name == name; });
+  const auto found =
+      std::find_if(tasks().begin(), tasks().end(), [&](const TaskInfo& task) { return task.name == name; });
   return found == tasks().end() ? nullptr : &*found;
 }
 

@@ -1,5 +1,5 @@
-// Tasks that need memory, made by the computer: the paper's five, and classic ones beyond it (docs/data.md describes each).
-// The same options give the same bits on every machine; the first sequences do not depend on how many there are.
+// Tasks that need memory, made by the computer: the paper's five, and classic ones beyond it (docs/data.md describes
+// each). The same options give the same bits on every machine; the first sequences do not depend on how many there are.
 #pragma once
 
 #include <cstdint>
@@ -13,21 +13,21 @@ namespace remede {
 struct TaskOptions {
   std::int64_t sequences = 10000;
   std::uint64_t seed = 1;
-  std::int64_t delay = 5;         // zeros between value and trigger, or between blocks
-  std::int64_t delay_min = 3;     // the same, drawn per sequence
+  std::int64_t delay = 5;      // zeros between value and trigger, or between blocks
+  std::int64_t delay_min = 3;  // the same, drawn per sequence
   std::int64_t delay_max = 7;
   std::int64_t blocks = 3;
   std::int64_t block_length = 2;
-  double noise_mean = -0.01;      // on every zero of the input
+  double noise_mean = -0.01;  // on every zero of the input
   double noise_sd = 0.01;
-  std::int64_t length_min = 1;    // steps of a sequence, drawn per sequence
+  std::int64_t length_min = 1;  // steps of a sequence, drawn per sequence
   std::int64_t length_max = 30;
 };
 
 // What a task is and which of the options it reads beside sequences and seed.
 struct TaskInfo {
   std::string name;
-  std::string summary;        // one line
+  std::string summary;  // one line
   bool delay = false;
   bool delay_range = false;
   bool blocks = false;

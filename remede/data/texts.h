@@ -1,5 +1,5 @@
-// Many short texts in one block of memory (about 4 bytes each beside their own), and a table that numbers distinct ones.
-// Files have millions of rows: a std::string per row would cost more than all their numbers.
+// Many short texts in one block of memory (about 4 bytes each beside their own), and a table that numbers distinct
+// ones. Files have millions of rows: a std::string per row would cost more than all their numbers.
 #pragma once
 
 #include <cstddef>

@@ -9,11 +9,11 @@
 
 namespace remede {
 
-enum class Part : std::uint8_t { kSkip, kId, kTime, kInput, kTarget };
+enum class ColumnPart : std::uint8_t { kSkip, kId, kTime, kInput, kTarget };
 
-struct Layout {
+struct ColumnLayout {
   struct Column {
-    Part part = Part::kSkip;
+    ColumnPart part = ColumnPart::kSkip;
     std::uint32_t slot = 0;  // number of the input or target
   };
   std::vector<Column> column;        // (columns of the file)
@@ -24,11 +24,12 @@ struct Layout {
   std::vector<std::string> notes;    // what had to be assumed
 };
 
-// For a file whose schema is to be found. Throws Error naming `file` when a column is not there or a guess is not clear.
-Layout lay_out(const std::string& file, const std::vector<std::string>& columns, const Roles& roles);
+// For a file whose schema is to be found. Throws Error naming `file` when a column is not there or a guess is not
+// clear.
+ColumnLayout lay_out(const std::string& file, const std::vector<std::string>& columns, const Roles& roles);
 
 // For a file that must fit a schema.
-Layout lay_out(const std::string& file, const std::vector<std::string>& columns, const Roles& roles, const Schema& schema,
-               bool need_target);
+ColumnLayout lay_out(const std::string& file, const std::vector<std::string>& columns, const Roles& roles,
+                     const Schema& schema, bool need_target);
 
 }  // namespace remede

@@ -1,4 +1,4 @@
-#include "remede/data/layout.h"
+#include "remede/data/columns.h"
 
 #include <algorithm>
 #include <span>
@@ -10,8 +10,10 @@
 namespace remede {
 namespace {
 
-constexpr std::string_view kIdNames[] = {"id", "sequence", "seq", "sequence_id", "seq_id", "sequenceid", "series", "series_id"};
-constexpr std::string_view kTimeNames[] = {"time", "step", "t", "timestamp", "date", "datetime", "time_step", "timestep"};
+constexpr std::string_view kIdNames[] = {"id",     "sequence",   "seq",    "sequence_id",
+                                         "seq_id", "sequenceid", "series", "series_id"};
+constexpr std::string_view kTimeNames[] = {"time", "step",     "t",         "timestamp",
+                                           "date", "datetime", "time_step", "timestep"};
 constexpr std::string_view kTargetNames[] = {"y", "target", "label", "class"};
 
 std::string lower(std::string text) {
@@ -41,13 +43,15 @@ class Assignment {
     }
   }
 
-  Layout& layout() { return layout_; }
+  ColumnLayout& layout() { return layout_; }
   const std::vector<std::string>& columns() const { return columns_; }
 
-  bool has(const std::string& name) const { return std::find(columns_.begin(), columns_.end(), name) != columns_.end(); }
+  bool has(const std::string& name) const {
+    return std::find(columns_.begin(), columns_.end(), name) != columns_.end();
+  }
 
   // Gives the column of this name its part. REQUIRES: has(name).
-  void take(const std::string& name, Part part, std::size_t slot = 0) {
+  void take(const std::string& name, ColumnPart part, std::size_t slot = 0) {
     const auto c = static_cast<std::size_t>(std::find(columns_.begin(), columns_.end(), name) - columns_.begin());
     if (taken_[c]) fail("{}: expected one part for column {}, got several", file_, shown(name));
     taken_[c] = true;
@@ -62,7 +66,8 @@ class Assignment {
   std::string guess(std::span<const std::string_view> names, const char* what, const char* flag) const {
     std::vector<std::string> found;
     for (std::size_t c = 0; c < columns_.size(); ++c)
-      if (!taken_[c] && std::find(names.begin(), names.end(), lower(columns_[c])) != names.end()) found.push_back(columns_[c]);
+      if (!taken_[c] && std::find(names.begin(), names.end(), lower(columns_[c])) != names.end())
+        found.push_back(columns_[c]);
     if (found.size() > 1)
       fail("{}: expected one {} column, got {}: say which with {} (and leave out others with --ignore)", file_, what,
            listed(found), flag);
@@ -72,7 +77,7 @@ class Assignment {
   void take_rest_as_inputs() {
     for (std::size_t c = 0; c < columns_.size(); ++c) {
       if (taken_[c]) continue;
-      layout_.column[c] = {Part::kInput, static_cast<std::uint32_t>(layout_.inputs.size())};
+      layout_.column[c] = {ColumnPart::kInput, static_cast<std::uint32_t>(layout_.inputs.size())};
       layout_.inputs.push_back(columns_[c]);
     }
     if (layout_.inputs.empty()) fail("{}: expected at least one input column, got only {}", file_, listed(columns_));
@@ -81,38 +86,38 @@ class Assignment {
   void take_ignored(const Roles& roles, bool must_exist) {
     for (const std::string& name : roles.ignore) {
       if (must_exist) require(name, "--ignore");
-      if (has(name)) take(name, Part::kSkip);
+      if (has(name)) take(name, ColumnPart::kSkip);
     }
   }
 
   void take_id(const std::string& name) {
     layout_.id = name;
-    if (!name.empty() && name != "row") take(name, Part::kId);
+    if (!name.empty() && name != "row") take(name, ColumnPart::kId);
     if (name.empty()) layout_.notes.push_back("no id column: the file is one sequence");
   }
 
   void take_time(const std::string& name) {
     layout_.time = name;
-    if (!name.empty()) take(name, Part::kTime);
+    if (!name.empty()) take(name, ColumnPart::kTime);
   }
 
   void take_targets(const std::vector<std::string>& names) {
     layout_.targets = names;
-    for (std::size_t i = 0; i < names.size(); ++i) take(names[i], Part::kTarget, i);
+    for (std::size_t i = 0; i < names.size(); ++i) take(names[i], ColumnPart::kTarget, i);
   }
 
  private:
   const std::string& file_;
   const std::vector<std::string>& columns_;
   std::vector<bool> taken_;
-  Layout layout_;
+  ColumnLayout layout_;
 };
 
 bool is_none(const std::string& name) { return name.empty() || name == "none"; }
 
 }  // namespace
 
-Layout lay_out(const std::string& file, const std::vector<std::string>& columns, const Roles& roles) {
+ColumnLayout lay_out(const std::string& file, const std::vector<std::string>& columns, const Roles& roles) {
   Assignment a(file, columns);
   // All that is given comes first, so that no guess takes a column that is spoken for.
   a.take_ignored(roles, true);
@@ -127,15 +132,16 @@ Layout lay_out(const std::string& file, const std::vector<std::string>& columns,
   if (roles.target.empty()) {
     const std::string name = a.guess(kTargetNames, "target", "--target");
     if (name.empty())
-      fail("{}: expected a target column (y, target, label or class), got {}: name it with --target", file, listed(columns));
+      fail("{}: expected a target column (y, target, label or class), got {}: name it with --target", file,
+           listed(columns));
     a.take_targets({name});
   }
   a.take_rest_as_inputs();
   return a.layout();
 }
 
-Layout lay_out(const std::string& file, const std::vector<std::string>& columns, const Roles& roles, const Schema& schema,
-               bool need_target) {
+ColumnLayout lay_out(const std::string& file, const std::vector<std::string>& columns, const Roles& roles,
+                     const Schema& schema, bool need_target) {
   Assignment a(file, columns);
   a.take_ignored(roles, false);
   const auto chosen = [&](const std::optional<std::string>& given, const std::string& of_schema, const char* flag) {
@@ -154,9 +160,9 @@ Layout lay_out(const std::string& file, const std::vector<std::string>& columns,
   for (const std::string& name : schema.inputs)
     if (!a.has(name)) missing.push_back(name);
   if (!missing.empty())
-    fail("{}: expected the input columns {}, got the columns {}: missing {}", file, listed(schema.inputs), listed(columns),
-         listed(missing));
-  for (std::size_t i = 0; i < schema.inputs.size(); ++i) a.take(schema.inputs[i], Part::kInput, i);
+    fail("{}: expected the input columns {}, got the columns {}: missing {}", file, listed(schema.inputs),
+         listed(columns), listed(missing));
+  for (std::size_t i = 0; i < schema.inputs.size(); ++i) a.take(schema.inputs[i], ColumnPart::kInput, i);
   a.layout().inputs = schema.inputs;
   a.take_id(chosen(roles.id, schema.id, "--id"));
   a.take_time(chosen(roles.time, schema.time, "--time"));
