@@ -111,6 +111,13 @@ TEST(ModelFile, OldFilesOfEveryFormStillPredictTheSame) {
   EXPECT_EQ(forms, 34U);  // 32 forms and two forests
 }
 
+TEST(ModelFile, TheExampleOfTheDocumentationIsOne) {
+  const std::string page = read_file(std::string(REMEDE_TESTS_DIR) + "/../docs/file-format.md");
+  const std::size_t begin = page.find("```json\n") + 8;
+  const std::string example = page.substr(begin, page.find("```", begin) - begin);
+  EXPECT_EQ(to_json(model_from_json(example, "example")), example);
+}
+
 TEST(ModelFile, AnUnsoundModelIsNotWritten) {
   Random random(2);
   Model model = test::random_model(random);
