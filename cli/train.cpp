@@ -195,7 +195,7 @@ void add_parameter_flags(CLI::App& verb, TrainFlags& flags) {
       flags.given.emplace_back(&parameter, text);
     };
     verb.add_option_function<std::string>(parameter.flag(), take, std::string(parameter.help))
-        ->type_name(parameter.range())
+        ->type_name(parameter.words.empty() ? "N" : std::string(parameter.words))
         ->default_str(parameter.get(Config()))
         ->group(std::string(parameter.group));
   }

@@ -133,6 +133,7 @@ constexpr HyperParameter kTable[] = {
   {#name,                                                        \
    group,                                                        \
    help,                                                         \
+   Line_##name::kLimits.words,                                   \
    &Access<&Config::name, Line_##name>::range,                   \
    &Access<&Config::name, Line_##name>::get,                     \
    &Access<&Config::name, Line_##name>::set},
