@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <set>
 
@@ -9,6 +10,7 @@
 
 #include "remede/base/arithmetic.h"
 #include "remede/explain/number.h"
+#include "remede/explain/rows.h"
 #include "remede/model/predict.h"
 
 namespace remede {
@@ -48,13 +50,9 @@ int digits_apart(const std::set<float>& thresholds) {
   return 9;
 }
 
-std::size_t leaf_row(const Tree& tree, int leaf, int k) {
-  return static_cast<std::size_t>(leaf) * static_cast<std::size_t>(tree.n_m) + static_cast<std::size_t>(k);
-}
-
 std::span<const float> write_weights(const Tree& tree, int leaf, int k) {
   const auto n_w = static_cast<std::size_t>(tree.n_w());
-  return std::span(tree.write).subspan(leaf_row(tree, leaf, k) * n_w, n_w);
+  return std::span(tree.write).subspan(cell_row(tree, leaf, k) * n_w, n_w);
 }
 
 std::span<const float> linear_weights(const Tree& tree, int leaf, int y) {
@@ -80,7 +78,7 @@ bool any_term(const Wording& words, std::span<const float> weights) {
 }
 
 float bias_of(const Tree& tree, int leaf, int k) {
-  return tree.bias.empty() ? 0.0F : tree.bias[leaf_row(tree, leaf, k)];
+  return tree.bias.empty() ? 0.0F : tree.bias[cell_row(tree, leaf, k)];
 }
 
 // "+ 0.4 x1", "- x2": the sign stands apart, a weight of one is not written.
@@ -161,6 +159,25 @@ std::string test_text(const Wording& words, int node) {
   return side_text(words, node, true) + (missing ? " or missing" : "");
 }
 
+std::string range_text(const Wording& words, int feature, const Range& range) {
+  const std::string& name = words.feature[static_cast<std::size_t>(feature)];
+  const bool below =
+      range.high<std::numeric_limits<float>::max(), above = range.low> std::numeric_limits<float>::lowest();
+  const bool missing = range.nan && !words.is_cell(feature);
+  if (!range.has_numbers()) return name + " missing";
+  if (!below && !above) return missing ? "any " + name : name + " not missing";
+  const char* const at_least = words.options.symbols ? "≥" : ">=";
+  const char* const at_most = words.options.symbols ? "≤" : "<=";
+  // An upper end came from a test v < threshold: the threshold is the next number.
+  const std::string low = threshold_text(words, feature, range.low);
+  const std::string high =
+      threshold_text(words, feature, std::nextafter(range.high, std::numeric_limits<float>::infinity()));
+  if (!above) return fmt::format("{} < {}", name, high);
+  const std::string text =
+      below ? fmt::format("{} {} {} < {}", low, at_most, name, high) : fmt::format("{} {} {}", name, at_least, low);
+  return missing ? text + " or missing" : text;
+}
+
 std::string sum_text(const Wording& words, float constant, std::span<const float> weights) {
   const std::vector<float>& scale = words.options.scale;
   std::vector<std::size_t> terms;
@@ -184,7 +201,7 @@ std::string sum_text(const Wording& words, float constant, std::span<const float
 
 bool writes(const Wording& words, int leaf, int k) {
   const Tree& tree = *words.tree;
-  const std::size_t row = leaf_row(tree, leaf, k);
+  const std::size_t row = cell_row(tree, leaf, k);
   if (tree.gate[row] == 0 || !words.view.cell_in_use(k)) return false;
   if (tree.form.write_rule == WriteRule::kBlend) return tree.blend[row] > 0;
   return bias_of(tree, leaf, k) != 0 || any_term(words, write_weights(tree, leaf, k));
@@ -203,7 +220,7 @@ std::string write_text(const Wording& words, int leaf, int k) {
     if (!constant) return fmt::format("{} += {}", cell, formula);
     return fmt::format("{} {} {}", cell, value < 0 ? "-=" : "+=", number(std::abs(value)));
   }
-  const double a = static_cast<double>(tree.blend[leaf_row(tree, leaf, k)]);
+  const double a = static_cast<double>(tree.blend[cell_row(tree, leaf, k)]);
   if (a >= kWholeBlend) return fmt::format("{} {} {}", cell, arrow(words), constant ? number(value) : formula);
   const std::string kept = fmt::format("{} {} {} {}", cell, arrow(words), number(1 - a), cell);
   if (!constant) return fmt::format("{} + {} {}", kept, number(a), formula);

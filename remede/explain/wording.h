@@ -46,6 +46,9 @@ std::string test_text(const Wording& words, int node);
 // The side taken: "x1 < 0.5" or "x1 >= 0.5".
 std::string side_text(const Wording& words, int node, bool right);
 
+// A feature within a range that its tests left: "x1 < 0.5", "0.1 <= x1 < 0.5", "x1 missing", "any x1".
+std::string range_text(const Wording& words, int feature, const Range& range);
+
 // "3.2 + 1.5 x1 - 0.4 m1 + 2 smaller". weights: (the features 0, 1, ...).
 std::string sum_text(const Wording& words, float constant, std::span<const float> weights);
 
