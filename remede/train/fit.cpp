@@ -1,46 +1,18 @@
 #include "remede/train/fit.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
+#include <iterator>
 
-#include "remede/base/arithmetic.h"
-#include "remede/base/error.h"
-#include "remede/model/predict.h"
+#include "remede/simplify/simplify.h"
+#include "remede/train/choose.h"
 #include "remede/train/paper.h"
 #include "remede/train/prepare.h"
+#include "remede/train/search.h"
 
 namespace remede {
 namespace {
 
-constexpr std::uint64_t kUpdates = 20000;  // of a single start
-
-// The form a single start has where nothing else is asked for.
-LeafForm form_of(const Config& config) {
-  LeafForm form;
-  if (config.recipe == Recipe::kDefault) form.write_bias = true;
-  return fixed_by(config, form);
-}
-
-GradientForm gradient_of(const Config& config) {
-  GradientForm gradient;
-  if (config.recipe == Recipe::kDefault)
-    gradient = {SplitGradient::kSoftsign, 4.0F, IndexGradient::kSoftmax, Mix::kParameters};
-  return fixed_by(config, gradient);
-}
-
-Model model_of(Outcome outcome, const Prepared& prepared, const Dataset& training, const Config& config) {
-  Model model;
-  model.schema = training.schema;
-  model.fill = prepared.fill;
-  model.trees = std::move(outcome.trees);
-  for (Tree& tree : model.trees) fold(prepared.scaling, tree);
-  model.training.settings = settings(config);
-  model.training.training_loss = std::move(outcome.training_loss);
-  model.training.validation_loss = std::move(outcome.validation_loss);
-  check(model, "trained model");
-  return model;
-}
+constexpr std::uint64_t kUpdates = 20000;  // of the paper's single start
 
 Checkpoint checkpoint_base(const Dataset& training, const Dataset* validation, const Config& config) {
   Checkpoint base;
@@ -50,57 +22,66 @@ Checkpoint checkpoint_base(const Dataset& training, const Dataset* validation, c
   return base;
 }
 
-}  // namespace
-
-Score score(const Model& model, const Sequences& data, int threads) {
-  const Predictions predictions = predict(model, data, threads);
-  const auto n_y = static_cast<std::size_t>(model.n_y());
-  Score s;
-  s.sequences = data.count();
-  double weight = 0, correct = 0, log_loss = 0, squares = 0;
-  for (std::size_t t = 0; t < data.steps(); ++t) {
-    if (data.weight.empty() || data.weight[t] == 0.0F) continue;
-    const auto w = static_cast<double>(data.weight[t]);
-    const std::span<const float> y(predictions.output.data() + t * n_y, n_y);
-    ++s.targets;
-    weight += w;
-    if (!data.label.empty()) {
-      const int label = data.label[t];
-      const auto p = static_cast<double>(y[static_cast<std::size_t>(label)]);
-      if (arg_max(y) == label) correct += w;
-      log_loss -= w * log(std::max(p, 1e-15));
-    } else {
-      for (std::size_t k = 0; k < n_y; ++k) {
-        const double error = static_cast<double>(y[k]) - static_cast<double>(data.value[t * n_y + k]);
-        squares += w * error * error / static_cast<double>(n_y);
-      }
-    }
-  }
-  if (weight == 0) return s;
-  s.accuracy = correct / weight;
-  s.log_loss = log_loss / weight;
-  s.rmse = std::sqrt(squares / weight);
-  return s;
+SearchResult run_recipe(const Config& config, const Schema& schema, const Prepared& prepared, Session& session) {
+  if (config.recipe == Recipe::kDefault)
+    return search(config, draw_portfolios(config, prepared.data.training), prepared.data, session);
+  const StartPlan plan = single_plan(config, schema, fixed_by(config, LeafForm()), fixed_by(config, GradientForm()));
+  const Budget budget = budget_of(config, prepared.data.training.count(), kUpdates);
+  return train_single(plan, prepared.data, budget, config.threads, session);
 }
+
+// The finalist's hard tree, in the data's own units.
+Model model_of(const Finalist& finalist, const Prepared& prepared, const Schema& schema, const Config& config) {
+  Model model;
+  model.schema = schema;
+  model.fill = prepared.fill;
+  model.trees.push_back(harden(finalist.parameters));
+  fold(prepared.scaling, model.trees.back());
+  model.training.settings = settings(config);
+  model.training.training_loss = finalist.training_curve;
+  model.training.validation_loss = finalist.validation_curve;
+  check(model, "trained model");
+  return model;
+}
+
+// Whether every form that the recipe may try can undo a shift of the inputs (scaling.h).
+bool may_shift_inputs(const Config& config) {
+  if (config.memory == 0) return true;
+  const bool bias = config.recipe == Recipe::kDefault && config.form != FormChoice::kPaper;
+  return config.write_bias.value_or(bias);
+}
+
+// The first of the candidates, or as many of them as the model shall have trees.
+Model assemble(std::vector<Candidate> candidates, int trees) {
+  Model model = std::move(candidates.front().model);
+  for (std::size_t i = 1; i < candidates.size() && static_cast<int>(model.trees.size()) < trees; ++i)
+    std::move(candidates[i].model.trees.begin(), candidates[i].model.trees.end(), std::back_inserter(model.trees));
+  return model;
+}
+
+}  // namespace
 
 Fit fit(const Dataset& training, const Dataset* validation, const Config& config, const Callbacks& callbacks,
         const Checkpoint* resume) {
   check(config);
-  const LeafForm form = form_of(config);
   Checkpoint base = checkpoint_base(training, validation, config);
   if (resume != nullptr) expect_same(*resume, config, base.data);
-  const Shifts shifts = {form.write_bias || config.memory == 0, form.output_order == OutputOrder::kZero};
-  const Prepared prepared = prepare(training, validation, config, shifts);
+  const bool shift_values = config.output_order != OutputOrder::kFirst;
+  const Prepared prepared = prepare(training, validation, config, {may_shift_inputs(config), shift_values});
   Session session(callbacks, std::move(base), resume != nullptr ? resume->state : "");
-  const StartPlan plan = single_plan(config, training.schema, form, gradient_of(config));
-  const Budget budget = budget_of(config, prepared.data.training.count(), kUpdates);
-  Outcome outcome = train_single(plan, prepared.data, budget, config.threads, session);
+  SearchResult found = run_recipe(config, training.schema, prepared, session);
+  if (found.stopped) found.finalists.resize(std::min<std::size_t>(found.finalists.size(), static_cast<std::size_t>(config.trees)));
+
+  std::vector<Model> models;
+  for (const Finalist& finalist : found.finalists) models.push_back(model_of(finalist, prepared, training.schema, config));
+  std::vector<Candidate> candidates = choose(std::move(models), prepared.training, prepared.validation, config);
   Fit result;
-  result.trained_nodes = outcome.trained_nodes;
-  result.stopped = outcome.stopped;
+  result.trained_nodes = candidates.front().trained_nodes;
+  result.stopped = found.stopped;
   result.held_out = prepared.held_out;
-  result.model = model_of(std::move(outcome), prepared, training, config);
+  result.model = assemble(std::move(candidates), config.trees);
   result.validation = score(result.model, prepared.validation, config.threads);
+  if (config.simplify) result.model = simplify(result.model, {}, nullptr, nullptr).model;  // inputs that nothing reads go
   return result;
 }
 

@@ -4,19 +4,10 @@
 #include "remede/data/dataset.h"
 #include "remede/model/model.h"
 #include "remede/train/config.h"
+#include "remede/train/score.h"
 #include "remede/train/session.h"
 
 namespace remede {
-
-// How a model does on data with targets.
-struct Score {
-  std::size_t sequences = 0;
-  std::size_t targets = 0;  // steps that carry one
-  double accuracy = 0;      // classification
-  double log_loss = 0;
-  double rmse = 0;  // regression: over all steps and values
-};
-Score score(const Model& model, const Sequences& data, int threads = 1);
 
 struct Fit {
   Model model;

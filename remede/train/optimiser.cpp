@@ -5,6 +5,8 @@
 #include <cstring>
 #include <limits>
 
+#include "remede/base/vector_targets.h"
+
 // The kernel below is compiled once per vector instruction set and chosen at run time.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "remede/train/optimiser.cpp"
@@ -79,7 +81,9 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace remede {
 
-HWY_EXPORT(run_adam);
+using RunAdam = void (*)(const AdamStep&);
+
+static RunAdam choose_kernel() { return REMEDE_CHOOSE_KERNEL(run_adam); }
 
 float clip_factor(std::span<const float> gradient, float limit) {
   constexpr std::size_t kSums = 16;  // independent sums: fast, and in an order that is ours
@@ -109,8 +113,8 @@ void Adam::update(Parameters<float>& parameters, const Parameters<float>& gradie
   second_power_ *= static_cast<double>(kSecond);
   const double second = std::sqrt(1.0 - second_power_);
   const double correction = second / (1.0 - first_power_);
-  HWY_DYNAMIC_DISPATCH(run_adam)
-  ({rate_.size(), gradient.values.data(), rate_.data(), parameters.values.data(), mean_.data(), square_.data(), clip,
+  static const RunAdam run = choose_kernel();
+  run({rate_.size(), gradient.values.data(), rate_.data(), parameters.values.data(), mean_.data(), square_.data(), clip,
     static_cast<float>(static_cast<double>(factor) * correction),
     static_cast<float>(second * static_cast<double>(kSmall))});
 }

@@ -1,9 +1,22 @@
 #include "remede/train/paper.h"
 
 #include <algorithm>
+#include <memory>
+
+#include "remede/base/error.h"
+#include "remede/base/threads.h"
 
 namespace remede {
 namespace {
+
+// Threads that are worth their start: each has to have some steps of a batch to work on. The result is the same.
+int useful_threads(int threads, const StartPlan& plan, const Sequences& data) {
+  constexpr std::size_t kStepsOfAThread = 4096;
+  const std::size_t batch = std::min(static_cast<std::size_t>(plan.batch), data.count());
+  const std::size_t steps = batch * (data.steps() / std::max<std::size_t>(1, data.count()));
+  const int most = threads > 0 ? threads : hardware_threads();
+  return std::min(most, 1 + static_cast<int>(std::min<std::size_t>(steps / kStepsOfAThread, 1024)));
+}
 
 // The update at which something is decided next.
 std::uint64_t next_decision(const Trainer& trainer, const Budget& budget) {
@@ -54,15 +67,12 @@ void load_state(std::string_view state, Trainer& trainer) {
   bytes.expect_end();
 }
 
-Outcome outcome_of(const Trainer& trainer, bool stopped) {
+SearchResult result_of(const Trainer& trainer, bool stopped) {
   if (!trainer.has_best()) fail("expected a finite loss, got none: the inputs may be too large (see --standardise)");
-  Outcome outcome;
-  outcome.trees.push_back(harden(trainer.best()));
-  outcome.trained_nodes = outcome.trees.front().node_count();
-  outcome.training_loss.assign(trainer.training_curve().begin(), trainer.training_curve().end());
-  outcome.validation_loss.assign(trainer.validation_curve().begin(), trainer.validation_curve().end());
-  outcome.stopped = stopped;
-  return outcome;
+  SearchResult result;
+  result.finalists.push_back(finalist_of(trainer));
+  result.stopped = stopped;
+  return result;
 }
 
 }  // namespace
@@ -79,9 +89,9 @@ StartPlan single_plan(const Config& config, const Schema& schema, const LeafForm
   return plan;
 }
 
-Outcome train_single(const StartPlan& plan, const TrainingData& data, const Budget& budget, int threads,
+SearchResult train_single(const StartPlan& plan, const TrainingData& data, const Budget& budget, int threads,
                      Session& session) {
-  const std::unique_ptr<Engine> engine = make_engine(threads);
+  const std::unique_ptr<Engine> engine = make_engine(useful_threads(threads, plan, data.training));
   const auto pause = [&session] { return session.pause(); };
   Trainer trainer(plan, data);
   bool stopped = false;
@@ -101,7 +111,7 @@ Outcome train_single(const StartPlan& plan, const TrainingData& data, const Budg
     decide(trainer, budget);
     session.progress(progress_of(trainer, budget));
   }
-  return outcome_of(trainer, stopped);
+  return result_of(trainer, stopped);
 }
 
 }  // namespace remede

@@ -62,31 +62,34 @@ int batch_for(const Config& config, const Sequences& training) {
 
 }  // namespace
 
-std::vector<StartPlan> draw_portfolio(const Config& config, const TrainingData& data, int n_y, bool scaled) {
-  std::vector<StartPlan> plans;
-  for (int i = 0; i < config.starts; ++i) {
-    Random random(static_cast<std::uint64_t>(config.seed), kPlanStream + static_cast<std::uint64_t>(i));
-    StartPlan plan;
-    plan.shape.n_x = data.training.n_x;
-    plan.shape.n_y = n_y;
-    plan.rates = rates_of(config);
-    const bool paper = config.form == FormChoice::kPaper;
-    const bool event = paper || (config.form == FormChoice::kAuto && (scaled ? i % 4 == 0 : i % 4 != 3));
-    if (event) {
-      event_plan(plan, static_cast<std::size_t>(i), random);
-      if (paper) plan.shape.form = LeafForm();
-    } else {
-      signal_plan(plan, random);
+std::vector<Portfolio> draw_portfolios(const Config& config, const Sequences& training) {
+  enum class Regime { kEvent, kSignal };
+  std::vector<Regime> regimes = {Regime::kEvent, Regime::kSignal};
+  if (config.form == FormChoice::kPaper || config.leaf_output == LeafOutput::kConstant) regimes = {Regime::kEvent};
+  if (config.form == FormChoice::kRich || config.leaf_output == LeafOutput::kLinear) regimes = {Regime::kSignal};
+  std::vector<Portfolio> stages;
+  std::uint64_t number = 0;
+  for (const Regime regime : regimes) {
+    Portfolio& plans = stages.emplace_back();
+    for (int i = 0; i < config.starts; ++i, ++number) {
+      Random random(static_cast<std::uint64_t>(config.seed), kPlanStream + number);
+      StartPlan plan;
+      plan.shape.n_x = training.n_x;
+      plan.shape.n_y = training.n_y;
+      plan.rates = rates_of(config);
+      if (regime == Regime::kEvent) event_plan(plan, number, random);
+      else signal_plan(plan, random);
+      if (config.form == FormChoice::kPaper) plan.shape.form = LeafForm();
+      jitter(plan.rates, random);
+      fix(config, plan);
+      plan.clip = static_cast<float>(config.clip);
+      plan.batch = batch_for(config, training);
+      plan.seed = static_cast<std::uint64_t>(config.seed);
+      plan.stream = number;
+      plans.push_back(plan);
     }
-    jitter(plan.rates, random);
-    fix(config, plan);
-    plan.clip = static_cast<float>(config.clip);
-    plan.batch = batch_for(config, data.training);
-    plan.seed = static_cast<std::uint64_t>(config.seed);
-    plan.stream = static_cast<std::uint64_t>(i);
-    plans.push_back(plan);
   }
-  return plans;
+  return stages;
 }
 
 }  // namespace remede

@@ -86,6 +86,7 @@ Prepared prepare(const Dataset& training, const Dataset* validation, const Confi
   }
   expect_targets(p.data.training, "training");
   expect_targets(p.validation, "validation");
+  p.training = p.data.training;
   p.data.validation = p.validation;
   Sequences* both[] = {&p.data.training, &p.data.validation};
   const bool classes = training.schema.task == Task::kClassification;

@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kFinalists = 4;
 constexpr std::uint64_t kFirstRound = 400;   // updates before the first half is dropped
 constexpr double kSolved = 0.01;             // of the loss of a model that knows the classes' frequencies only
-constexpr std::uint64_t kMostValidations = 4;  // in a round
+constexpr std::uint64_t kValidations = 4;      // in a round
 
 // The loss of the best constant answer on the validation data.
 double constant_loss(const Sequences& data) {
@@ -49,78 +49,89 @@ double constant_loss(const Sequences& data) {
 
 class Search {
  public:
-  Search(const Config& config, const std::vector<StartPlan>& portfolio, const TrainingData& data, Session& session)
-      : config_(config), data_(data), session_(session), solved_(kSolved * constant_loss(data.validation)) {
-    for (const StartPlan& plan : portfolio) starts_.push_back(std::make_unique<Trainer>(plan, data));
-    threads_ = config.threads <= 0 ? hardware_threads() : config.threads;
+  Search(const Config& config, const std::vector<Portfolio>& stages, const TrainingData& data, Session& session)
+      : stages_(stages),
+        data_(data),
+        session_(session),
+        solved_(kSolved * constant_loss(data.validation)),
+        finalists_(std::max<std::size_t>(kFinalists, static_cast<std::size_t>(config.trees))),
+        threads_(config.threads <= 0 ? hardware_threads() : config.threads) {
     for (int w = 0; w < threads_; ++w) engines_.push_back(make_engine(1));
+    begin_stage(0);
   }
 
   SearchResult run() {
     if (!session_.resume().empty()) load(session_.resume());
-    while (!finished_ && !stopped_) {
+    while (stage_ < stages_.size()) {
+      const std::string before = state();  // a fit that is stopped goes on from the last whole round
       round();
-      if (stopped_) break;
+      if (session_.stop()) {
+        session_.checkpoint(before);
+        return result(true);
+      }
       if (session_.checkpoint_due()) session_.checkpoint(state());
     }
-    if (stopped_) session_.checkpoint(saved_);
-    return result();
+    return result(false);
   }
 
  private:
-  // One round: every survivor advances; the worse half goes; what is left when few remain, or when enough are solved,
-  // is finished in a last round of falling rates.
+  void begin_stage(std::size_t stage) {
+    stage_ = stage;
+    round_ = 0;
+    length_ = kFirstRound;
+    finishing_ = false;
+    starts_.clear();
+    if (stage < stages_.size())
+      for (const StartPlan& plan : stages_[stage]) starts_.push_back(std::make_unique<Trainer>(plan, data_));
+  }
+
+  // One round: every survivor advances, and the worse half goes. When few are left, or enough are solved, they are finished in a
+  // last round of falling rates.
   void round() {
-    saved_ = stopping_possible() ? state() : std::string();
-    const bool last = finishing_;
     for (auto& start : starts_) {
-      if (!last) continue;
+      if (!finishing_) continue;
       start->return_to_best();
       start->begin_decay(length_);
     }
     parallel_for(starts_.size(), threads_, [&](std::size_t i, int worker) { advance(*starts_[i], *engines_[worker]); });
-    stopped_ = session_.stop();
-    rank();
+    std::stable_sort(starts_.begin(), starts_.end(), [](const auto& a, const auto& b) { return a->best_loss() < b->best_loss(); });
     report();
-    if (last) {
-      finished_ = true;
+    if (session_.stop()) return;
+    if (finishing_) {
+      end_stage();
       return;
     }
     drop();
-    updates_ += length_;
-    ++round_;
-    if (round_ > 1) length_ *= 2;
+    if (++round_ > 1) length_ *= 2;
+  }
+
+  // A solved stage is the last.
+  void end_stage() {
+    const bool solved = starts_.front()->best_loss() <= solved_;
+    for (auto& start : starts_) done_.push_back(std::move(start));
+    begin_stage(solved ? stages_.size() : stage_ + 1);
   }
 
   void advance(Trainer& trainer, Engine& engine) {
     const std::uint64_t from = trainer.updates();
     const auto stop = [this] { return session_.stop(); };
-    for (std::uint64_t k = 1; k <= kMostValidations && !trainer.lost(); ++k) {
-      trainer.advance_to(from + length_ * k / kMostValidations, engine, stop);
-      if (session_.stop()) {
-        trainer.validate(engine);
-        return;
-      }
+    for (std::uint64_t k = 1; k <= kValidations && !trainer.lost(); ++k) {
+      trainer.advance_to(from + length_ * k / kValidations, engine, stop);
       if (!trainer.lost()) trainer.validate(engine);
+      if (session_.stop()) return;
     }
-  }
-
-  void rank() {
-    std::stable_sort(starts_.begin(), starts_.end(), [](const auto& a, const auto& b) { return a->best_loss() < b->best_loss(); });
   }
 
   void drop() {
     const auto solved = static_cast<std::size_t>(
         std::count_if(starts_.begin(), starts_.end(), [&](const auto& s) { return s->best_loss() <= solved_; }));
-    const std::size_t finalists = std::max<std::size_t>(kFinalists, static_cast<std::size_t>(config_.trees));
-    std::size_t keep = std::max((starts_.size() + 1) / 2, std::min(finalists, starts_.size()));
-    if (solved >= finalists) keep = std::min(solved, finalists);
+    std::size_t keep = std::max((starts_.size() + 1) / 2, std::min(finalists_, starts_.size()));
+    if (solved >= finalists_) keep = finalists_;
     starts_.resize(keep);
-    finishing_ = keep <= finalists;
+    finishing_ = keep <= finalists_;
   }
 
-  void report() {
-    if (starts_.empty()) return;
+  void report() const {
     const Trainer& best = *starts_.front();
     Progress p;
     p.updates = best.updates();
@@ -129,80 +140,103 @@ class Search {
     p.best_loss = best.best_loss();
     p.best_accuracy = best.best_accuracy();
     p.phase = finishing_ ? "finish" : "search";
-    double rounds = 1;  // left, each about as much work as the others
-    for (std::size_t n = starts_.size(); n > kFinalists && !finishing_; n = (n + 1) / 2) ++rounds;
-    p.done = finishing_ ? 1.0 : static_cast<double>(round_ + 1) / (static_cast<double>(round_ + 1) + rounds);
+    // Rounds are about as much work as one another.
+    double left = finishing_ ? 0.0 : 1.0;
+    for (std::size_t n = starts_.size(); n > finalists_ && !finishing_; n = (n + 1) / 2) ++left;
+    const double stage_done = (static_cast<double>(round_) + 1) / (static_cast<double>(round_) + 1 + left);
+    p.done = (static_cast<double>(stage_) + stage_done) / static_cast<double>(stages_.size());
     session_.progress(p);
   }
 
-  SearchResult result() {
+  SearchResult result(bool stopped) {
+    for (auto& start : starts_) done_.push_back(std::move(start));
     SearchResult result;
-    result.stopped = stopped_;
-    for (const auto& start : starts_) {
-      if (!start->has_best() || result.finalists.size() >= std::max<std::size_t>(kFinalists, static_cast<std::size_t>(config_.trees))) continue;
-      result.finalists.push_back({start->plan(), start->best(), start->best_loss(), start->best_accuracy(),
-                                  {start->training_curve().begin(), start->training_curve().end()},
-                                  {start->validation_curve().begin(), start->validation_curve().end()}});
+    result.stopped = stopped;
+    for (const auto& start : done_) {
+      if (!start->has_best()) continue;
+      result.finalists.push_back(finalist_of(*start));
     }
+    std::stable_sort(result.finalists.begin(), result.finalists.end(), [](const Finalist& a, const Finalist& b) { return a.loss < b.loss; });
+    if (stopped && result.finalists.size() > finalists_) result.finalists.resize(finalists_);
     if (result.finalists.empty()) fail("expected a finite loss, got none: the inputs may be too large (see --standardise)");
     return result;
   }
 
-  bool stopping_possible() const { return true; }
+  static void save(const std::vector<std::unique_ptr<Trainer>>& trainers, ByteWriter& to) {
+    to.put(static_cast<std::uint64_t>(trainers.size()));
+    for (const auto& trainer : trainers) {
+      to.put(trainer->plan().stream);
+      trainer->save(to);
+    }
+  }
+
+  std::vector<std::unique_ptr<Trainer>> load_trainers(ByteReader& from) const {
+    std::vector<std::unique_ptr<Trainer>> trainers;
+    const auto count = from.get<std::uint64_t>();
+    for (std::uint64_t i = 0; i < count; ++i) {
+      const auto stream = from.get<std::uint64_t>();
+      const StartPlan* plan = nullptr;
+      for (const Portfolio& portfolio : stages_)
+        for (const StartPlan& p : portfolio)
+          if (p.stream == stream) plan = &p;
+      if (plan == nullptr) fail("checkpoint: expected a start of this portfolio, got number {}", stream);
+      trainers.push_back(std::make_unique<Trainer>(*plan, data_));
+      trainers.back()->load(from);
+    }
+    return trainers;
+  }
 
   std::string state() const {
     ByteWriter to;
+    to.put(static_cast<std::uint64_t>(stage_));
     to.put(round_);
     to.put(length_);
-    to.put(updates_);
     to.put(finishing_);
-    to.put(static_cast<std::uint64_t>(starts_.size()));
-    for (const auto& start : starts_) {
-      to.put(start->plan().stream);
-      start->save(to);
-    }
+    save(starts_, to);
+    save(done_, to);
     return to.take();
   }
 
   void load(std::string_view bytes) {
     ByteReader from(bytes, "checkpoint");
+    stage_ = from.get<std::uint64_t>();
     from.get(round_);
     from.get(length_);
-    from.get(updates_);
     from.get(finishing_);
-    const auto count = from.get<std::uint64_t>();
-    std::vector<std::unique_ptr<Trainer>> survivors;
-    for (std::uint64_t i = 0; i < count; ++i) {
-      const auto stream = from.get<std::uint64_t>();
-      const auto start = std::find_if(starts_.begin(), starts_.end(), [&](const auto& s) { return s && s->plan().stream == stream; });
-      if (start == starts_.end()) fail("checkpoint: expected a start of this portfolio, got number {}", stream);
-      (*start)->load(from);
-      survivors.push_back(std::move(*start));
-    }
+    starts_ = load_trainers(from);
+    done_ = load_trainers(from);
     from.expect_end();
-    starts_ = std::move(survivors);
+    if (stage_ > stages_.size() || (stage_ < stages_.size() && starts_.empty())) fail("checkpoint: expected a stage of this search, got {}", stage_);
   }
 
-  const Config& config_;
+  const std::vector<Portfolio>& stages_;
   const TrainingData& data_;
   Session& session_;
-  double solved_;
-  int threads_ = 1;
-  std::vector<std::unique_ptr<Engine>> engines_;   // one per thread
-  std::vector<std::unique_ptr<Trainer>> starts_;   // the survivors
+  double solved_;                                 // a validation loss at which nothing is left to learn
+  std::size_t finalists_;
+  int threads_;
+  std::vector<std::unique_ptr<Engine>> engines_;  // one per thread
+  std::size_t stage_ = 0;
   std::uint64_t round_ = 0;
-  std::uint64_t length_ = kFirstRound;             // updates of the round
-  std::uint64_t updates_ = 0;
-  bool finishing_ = false;                         // the next round is the last
-  bool finished_ = false;
-  bool stopped_ = false;
-  std::string saved_;                              // the state at the beginning of the round
+  std::uint64_t length_ = kFirstRound;            // updates of the round
+  bool finishing_ = false;                        // the next round is the last of its stage
+  std::vector<std::unique_ptr<Trainer>> starts_;  // the survivors, best first
+  std::vector<std::unique_ptr<Trainer>> done_;    // the finalists of earlier stages
 };
 
 }  // namespace
 
-SearchResult search(const Config& config, const std::vector<StartPlan>& portfolio, const TrainingData& data, Session& session) {
-  return Search(config, portfolio, data, session).run();
+Finalist finalist_of(const Trainer& trainer) {
+  return {trainer.plan(),
+          trainer.best(),
+          trainer.best_loss(),
+          trainer.best_accuracy(),
+          {trainer.training_curve().begin(), trainer.training_curve().end()},
+          {trainer.validation_curve().begin(), trainer.validation_curve().end()}};
+}
+
+SearchResult search(const Config& config, const std::vector<Portfolio>& stages, const TrainingData& data, Session& session) {
+  return Search(config, stages, data, session).run();
 }
 
 }  // namespace remede

@@ -1,6 +1,7 @@
 // The default recipe: many starts, few survivors. A portfolio of starts over forms, depths, cells and rates is trained side by
 // side; after every round the worse half, by validation loss, is dropped; the finalists are finished with falling rates.
-// The best snapshot of every start is kept, so that a solved model is never lost again.
+// The best snapshot of every start is kept, so that a solved model is never lost again. Portfolios come in stages, the simplest
+// forms first: where one solves the task, the next is not needed.
 //
 // What a start does depends on its plan alone, and rounds end together: the result does not depend on the number of threads.
 #pragma once
@@ -23,14 +24,18 @@ struct Finalist {
   std::vector<double> validation_curve;
 };
 
+Finalist finalist_of(const Trainer& trainer);  // its best. REQUIRES: trainer.has_best()
+
 struct SearchResult {
   std::vector<Finalist> finalists;
   bool stopped = false;  // by the session, before its end
 };
 
-// The plans of the portfolio: what the configuration fixes, the rest drawn from each start's own random stream.
-std::vector<StartPlan> draw_portfolio(const Config& config, const TrainingData& data, int n_y, bool scaled);
+using Portfolio = std::vector<StartPlan>;
 
-SearchResult search(const Config& config, const std::vector<StartPlan>& portfolio, const TrainingData& data, Session& session);
+// The portfolios of the recipe, one per stage: what the configuration fixes, the rest drawn from each start's own random stream.
+std::vector<Portfolio> draw_portfolios(const Config& config, const Sequences& training);
+
+SearchResult search(const Config& config, const std::vector<Portfolio>& stages, const TrainingData& data, Session& session);
 
 }  // namespace remede

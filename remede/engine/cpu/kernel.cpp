@@ -58,26 +58,9 @@ struct Kernels {
   void (*run_piece)(const PreparedTree&, const Piece&, Scratch&, PieceSums&);
 };
 
-#define REMEDE_KERNELS(ns) Kernels{ns::sigmoid_slopes, ns::exponentials, ns::run_piece}
-
-Kernels choose() {
-#if HWY_ARCH_X86
-  switch (vector_target()) {
-    case VectorTarget::kAvx512:
-      return REMEDE_KERNELS(N_AVX3);
-    case VectorTarget::kAvx2:
-      return REMEDE_KERNELS(N_AVX2);
-    case VectorTarget::kSse4:
-      return REMEDE_KERNELS(N_SSE4);
-    case VectorTarget::kPortable:
-      break;
-  }
-#endif
-  return REMEDE_KERNELS(HWY_NAMESPACE);
-}
-
 const Kernels& kernels() {
-  static const Kernels chosen = choose();
+  static const Kernels chosen = {REMEDE_CHOOSE_KERNEL(sigmoid_slopes), REMEDE_CHOOSE_KERNEL(exponentials),
+                                 REMEDE_CHOOSE_KERNEL(run_piece)};
   return chosen;
 }
 

@@ -1,0 +1,125 @@
+#include "remede/train/choose.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "remede/base/random.h"
+#include "remede/base/threads.h"
+#include "remede/simplify/simplify.h"
+#include "remede/train/improve.h"
+#include "remede/train/score.h"
+
+namespace remede {
+namespace {
+
+constexpr std::size_t kImproved = 2;        // candidates worth the exact moves
+constexpr std::size_t kHoldSequences = 200;  // that the test of holding looks at
+constexpr std::int64_t kHoldRepeats = 300;   // of one step of each
+constexpr double kHoldTie = 0.02;
+
+// Validation sequences with one step of each repeated many times; the repeated steps carry no target. Where a task is about what
+// was seen and not about how long ago, a model that holds its memory answers as before.
+Sequences stretched(const Sequences& data) {
+  Random random(0, 0x686f6c64);
+  Sequences out;
+  out.n_x = data.n_x;
+  out.n_y = data.n_y;
+  for (std::size_t s = 0; s < std::min(data.count(), kHoldSequences); ++s) {
+    const auto begin = data.offset[s], end = data.offset[s + 1];
+    if (begin == end) continue;
+    const auto chosen = begin + static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(end - begin)));
+    std::int64_t steps = 0;
+    for (auto t = begin; t < end; ++t)
+      for (std::int64_t k = t == chosen ? -kHoldRepeats : 0; k <= 0; ++k, ++steps) {
+        out.x.insert(out.x.end(), data.x.begin() + t * data.n_x, data.x.begin() + (t + 1) * data.n_x);
+        if (!data.label.empty()) out.label.push_back(data.label[static_cast<std::size_t>(t)]);
+        out.weight.push_back(k == 0 ? data.weight[static_cast<std::size_t>(t)] : 0.0F);
+      }
+    out.offset.push_back(out.offset.back() + steps);
+  }
+  return out;
+}
+
+void assess(Candidate& c, const Sequences& validation, const Sequences& hold) {
+  const Score s = score(c.model, validation);
+  c.accuracy = s.accuracy;
+  c.loss = validation.label.empty() ? s.rmse * s.rmse : s.log_loss;
+  c.numbers = stored_numbers(c.model);
+  if (hold.steps() > 0) c.hold = score(c.model, hold).accuracy;
+}
+
+// How much worse than the best still counts as equal: about what chance does to the best one's score.
+double chance(const Candidate& best, const Sequences& validation, std::size_t targets) {
+  const auto n = static_cast<double>(std::max<std::size_t>(1, targets));
+  if (validation.label.empty()) return 0.01 * best.loss;
+  return std::max(std::sqrt(best.accuracy * (1 - best.accuracy) / n), 1.5 / n);
+}
+
+// Best first: among those as good as the best, those that hold; among those, the fewest numbers; then the rest by their score.
+void order(std::vector<Candidate>& all, const Sequences& validation) {
+  const bool classes = !validation.label.empty();
+  const auto better = [&](const Candidate& a, const Candidate& b) {
+    if (classes && a.accuracy != b.accuracy) return a.accuracy > b.accuracy;
+    return a.loss < b.loss;
+  };
+  std::stable_sort(all.begin(), all.end(), better);
+  const auto targets = static_cast<std::size_t>(std::count_if(validation.weight.begin(), validation.weight.end(), [](float w) { return w > 0.0F; }));
+  const double slack = chance(all.front(), validation, targets);
+  const double best_accuracy = all.front().accuracy, best_loss = all.front().loss;
+  const auto end = std::stable_partition(all.begin(), all.end(), [&](const Candidate& c) {
+    return classes ? c.accuracy >= best_accuracy - slack : c.loss <= best_loss + slack;
+  });
+  double hold = 0;
+  for (auto c = all.begin(); c != end; ++c) hold = std::max(hold, c->hold);
+  std::stable_sort(all.begin(), end, [&](const Candidate& a, const Candidate& b) {
+    const bool a_holds = a.hold >= hold - kHoldTie, b_holds = b.hold >= hold - kHoldTie;
+    return a_holds != b_holds ? a_holds : a.numbers < b.numbers;
+  });
+}
+
+}  // namespace
+
+std::size_t stored_numbers(const Model& model) {
+  std::size_t sum = 0;
+  for (const Tree& tree : model.trees) {
+    sum += 2 * tree.feature.size() + tree.output.size();
+    sum += static_cast<std::size_t>(std::count_if(tree.linear.begin(), tree.linear.end(), [](float w) { return w != 0.0F; }));
+    const auto n_w = static_cast<std::size_t>(tree.n_w());
+    for (std::size_t at = 0; at < tree.gate.size(); ++at) {
+      if (tree.gate[at] == 0) continue;
+      sum += static_cast<std::size_t>(std::count_if(tree.write.begin() + static_cast<std::ptrdiff_t>(at * n_w),
+                                                    tree.write.begin() + static_cast<std::ptrdiff_t>((at + 1) * n_w),
+                                                    [](float w) { return w != 0.0F; }));
+      sum += (tree.bias.empty() ? 0U : 1U) + (tree.blend.empty() ? 0U : 1U);
+    }
+  }
+  return sum;
+}
+
+std::vector<Candidate> choose(std::vector<Model> models, const Sequences& training, const Sequences& validation, const Config& config) {
+  std::vector<Candidate> all(models.size());
+  const Sequences hold = validation.label.empty() ? Sequences() : stretched(validation);
+  const auto smaller = [&](Model& model) {
+    SimplifyOptions options;
+    options.exact.drop_inputs = false;  // one set of columns for all candidates
+    model = simplify(model, options, &training, &validation).model;
+  };
+  parallel_for(models.size(), config.threads, [&](std::size_t i, int) {
+    all[i].trained_nodes = models[i].node_count();
+    all[i].model = std::move(models[i]);
+    all[i].finalist = i;
+    if (config.simplify) smaller(all[i].model);
+    assess(all[i], validation, hold);
+  });
+  order(all, validation);
+  if (!config.simplify) return all;
+  parallel_for(std::min(kImproved, all.size()), config.threads, [&](std::size_t i, int) {
+    improve(all[i].model, training, validation);
+    smaller(all[i].model);
+    assess(all[i], validation, hold);
+  });
+  order(all, validation);
+  return all;
+}
+
+}  // namespace remede

@@ -1,0 +1,29 @@
+// From finalists to the one model: each is made a hard tree in the data's own units, simplified and improved; then validation
+// data choose, and among equals the simplest that holds its memory.
+#pragma once
+
+#include <vector>
+
+#include "remede/data/sequences.h"
+#include "remede/model/model.h"
+#include "remede/train/config.h"
+
+namespace remede {
+
+struct Candidate {
+  Model model;
+  std::size_t finalist = 0;  // its number in what was given
+  double loss = 0;           // on validation data: mean log loss, or mean squared error
+  double accuracy = 0;       // classification
+  double hold = 1;           // accuracy where one step of each sequence is repeated many times; classification
+  std::size_t numbers = 0;   // stored in the trees
+  int trained_nodes = 0;
+};
+
+// How many numbers a reader of the tree would have to take in: tests, answers, weights of open writes and of linear leaves.
+std::size_t stored_numbers(const Model& model);
+
+// The candidates, each simplified (unless the configuration says no), best first. REQUIRES: at least one model.
+std::vector<Candidate> choose(std::vector<Model> models, const Sequences& training, const Sequences& validation, const Config& config);
+
+}  // namespace remede

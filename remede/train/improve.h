@@ -1,0 +1,22 @@
+// Exact moves on the finished, small tree: what gradients with their soft stand-ins cannot see. Each move is judged by running
+// the whole sequences again and kept only if neither training nor validation data are predicted worse.
+#pragma once
+
+#include "remede/data/sequences.h"
+#include "remede/model/model.h"
+
+namespace remede {
+
+struct ImproveOptions {
+  bool gates = true;        // open or close one write
+  bool writes = true;       // make one write stronger or weaker
+  bool features = true;     // let one split test another feature
+  bool thresholds = true;   // shift one threshold
+  bool centre = true;       // put every threshold in the middle of the values it may take without loss
+  bool refit = true;        // constant leaves answer what is best on the training steps that reach them
+};
+
+// Improves every tree of the model in place. The sequences are in the model's own units.
+void improve(Model& model, const Sequences& training, const Sequences& validation, const ImproveOptions& options = {});
+
+}  // namespace remede

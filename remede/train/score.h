@@ -1,0 +1,20 @@
+// How a model does on data with targets: the one figure or two that training prints and chooses by.
+#pragma once
+
+#include <cstddef>
+
+#include "remede/data/sequences.h"
+#include "remede/model/model.h"
+
+namespace remede {
+
+struct Score {
+  std::size_t sequences = 0;
+  std::size_t targets = 0;  // steps that carry one
+  double accuracy = 0;      // classification
+  double log_loss = 0;
+  double rmse = 0;  // regression: over all steps and values
+};
+Score score(const Model& model, const Sequences& data, int threads = 1);
+
+}  // namespace remede
