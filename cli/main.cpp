@@ -53,7 +53,7 @@ std::string suggestion(const std::string& word, const std::vector<std::string>& 
   constexpr std::size_t kLongestWord = 64;  // a longer one is no typing error, and the table would be large
   if (word.size() > kLongestWord) return "";
   std::string best;
-  std::size_t least = std::max<std::size_t>(2, word.size() / 3 + 1);
+  std::size_t least = std::min<std::size_t>(3, word.size() / 2 + 1);  // one beyond the last accepted
   for (const std::string& k : known) {
     const bool begun = word.size() >= 3 && k.starts_with(word);  // "--val" for "--validation"
     const std::size_t distance = begun ? 1 : edit_distance(word, k);
@@ -96,7 +96,9 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error) {
         const std::string name = word.substr(0, word.find('='));
         return fmt::format("{}unknown flag '{}'{}", verb, name, suggestion(name, flag_names(where)));
       }
-      if (used.empty()) return fmt::format("unknown verb '{}'{}", word, suggestion(word, verb_names(app)));
+      std::vector<std::string> known = verb_names(app);
+      known.emplace_back("--help");
+      if (used.empty()) return fmt::format("unknown verb '{}'{}", word, suggestion(word, known));
       return fmt::format("{}unexpected argument '{}'", verb, word);
     }
   if (used.empty()) return "expected a verb: " + fmt::format("{}", fmt::join(verb_names(app), ", "));
@@ -161,6 +163,7 @@ int main(int argc, char** argv) {
   remede::add_predict(app);
   remede::add_evaluate(app);
   remede::add_show(app);
+  remede::add_reproduce(app);
   app.footer(remede::kExamples);  // after the verbs, which would inherit it
   for (CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) verb->group("Verbs");
   return remede::run(app, argc, argv);

@@ -13,5 +13,6 @@ void add_train(CLI::App& app);
 void add_predict(CLI::App& app);
 void add_evaluate(CLI::App& app);
 void add_show(CLI::App& app);
+void add_reproduce(CLI::App& app);
 
 }  // namespace remede
