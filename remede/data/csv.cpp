@@ -70,7 +70,7 @@ bool CsvReader::fill() {
   const auto dropped = static_cast<std::size_t>(row_ - buffer_.data());
   const auto offset = static_cast<std::size_t>(at_ - row_);
   const auto whole = static_cast<std::size_t>(end_ - row_);  // bytes of whole lines there are already
-  std::memmove(buffer_.data(), row_, filled_ - dropped);
+  if (dropped > 0) std::memmove(buffer_.data(), row_, filled_ - dropped);
   filled_ -= dropped;
   used_ += dropped;
   std::size_t now = whole;
@@ -108,23 +108,26 @@ bool CsvReader::other_number(double& value) {
 
 std::string_view CsvReader::quoted_text() {
   const std::size_t column = column_;
-  const char* from = at_ + 1;
+  const char* from = at_ + 1;   // what is not in unquoted_ yet
+  const char* searched = from;  // no quote before it
   const char* quote = nullptr;
   bool whole = true;  // the cell stands in the buffer as it is
   unquoted_.clear();
   for (;;) {
-    quote = static_cast<const char*>(std::memchr(from, '"', static_cast<std::size_t>(end_ - from)));
+    quote = static_cast<const char*>(std::memchr(searched, '"', static_cast<std::size_t>(end_ - searched)));
     if (quote == nullptr) {
       const auto offset = from - row_;
-      if (static_cast<std::size_t>(end_ - row_) > kMaxRow)
+      const auto length = end_ - row_;
+      if (static_cast<std::size_t>(length) > kMaxRow)
         fail("{}: expected a closing quote within {} MiB, got none", where(column), kMaxRow >> 20);
       if (!fill()) fail("{}: expected a closing quote, got the end of the file", where(column));
       from = row_ + offset;
+      searched = row_ + length;
       continue;
     }
     if (quote[1] != '"') break;  // there is a next byte: the last one before end_ is a newline
     unquoted_.append(from, quote + 1);
-    from = quote + 2;
+    from = searched = quote + 2;
     whole = false;
   }
   std::string_view cell(from, static_cast<std::size_t>(quote - from));

@@ -19,10 +19,10 @@ float read_input(CsvReader& csv, std::size_t column) {
   double value = 0.0;
   if (!csv.number(value))
     fail("{}: expected a number, got {}; leave the column out with --ignore {}", csv.where(column),
-         shown(csv.last_cell()), csv.columns()[column]);
+         shown(csv.last_cell()), shown(csv.columns()[column]));
   const auto rounded = static_cast<float>(value);
   if (std::isnan(rounded)) return std::numeric_limits<float>::quiet_NaN();
-  if (std::isinf(rounded)) fail("{}: expected a finite number, got {}", csv.where(column), value);
+  if (std::isinf(rounded)) fail("{}: expected {}, got {}", csv.where(column), kFittingNumber, value);
   return rounded;
 }
 
@@ -77,6 +77,18 @@ void read_rows(CsvReader& csv, const ColumnLayout& layout, Table& table) {
   if (table.rows.rows() == 0) fail("{}: expected rows of data after the header, got none", csv.name());
 }
 
+// A column without any value is no error (a sensor may be off), but worth a word.
+void note_empty_inputs(Dataset& data) {
+  const Sequences& s = data.sequences;
+  const auto n_x = static_cast<std::size_t>(s.n_x);
+  for (std::size_t k = 0; k < n_x; ++k) {
+    std::size_t at = k;
+    while (at < s.x.size() && std::isnan(s.x[at])) at += n_x;
+    if (at >= s.x.size())
+      data.notes.push_back(fmt::format("column {} has no value in any row", shown(data.schema.inputs[k])));
+  }
+}
+
 // `schema`: what is known; task and classes are added where they are to be found.
 Dataset assemble(Table& table, ColumnLayout& layout, Schema schema) {
   Dataset data;
@@ -100,6 +112,7 @@ Dataset assemble(Table& table, ColumnLayout& layout, Schema schema) {
   data.notes = std::move(layout.notes);
   data.schema.id = layout.id;
   data.schema.time = layout.time;
+  note_empty_inputs(data);
   return data;
 }
 

@@ -10,6 +10,8 @@
 
 namespace remede {
 
+inline constexpr const char* kFittingNumber = "a finite number that fits a float";  // for messages
+
 enum class CellKind { kNumber, kMissing, kText };
 
 // A cell as a number. `value` is set for kNumber (it may be infinite) and is NaN for kMissing: empty, NA, N/A, NaN,

@@ -59,7 +59,7 @@ float TargetReader::read_number(CsvReader& csv, std::size_t column) const {
   }
   const auto rounded = static_cast<float>(value);
   if (std::isfinite(rounded)) return rounded;
-  if (!std::isnan(value) && strict_) fail("{}: expected a finite number, got {}", csv.where(column), value);
+  if (!std::isnan(value) && strict_) fail("{}: expected {}, got {}", csv.where(column), kFittingNumber, value);
   return kMissing;
 }
 
@@ -86,9 +86,10 @@ void TargetReader::add_cell(const CsvReader& csv, std::size_t column) {
   if (!known_ && !is_utf8(text)) fail("{}: expected text in UTF-8, got {}", csv.where(column), shown(text));
   cells_.push_back(cell);
   distinct_numbers_ += cell.kind == CellKind::kNumber ? 1 : 0;
+  distinct_missing_ += cell.kind == CellKind::kMissing ? 1 : 0;
   if (cell.kind == CellKind::kText && !a_text_) a_text_ = static_cast<std::uint32_t>(cells_.size() - 1);
   if (known_) return;
-  if (cells_.size() > kMostClasses + 10)  // a few may stand for "missing"
+  if (cells_.size() - distinct_missing_ > kMostClasses)
     fail("{}: expected at most {} classes, got more: is {} what to predict?", csv.where(column), kMostClasses,
          shown(names_[0]));
   if (mode_ != Mode::kUndecided || distinct_numbers_ <= kMostClassNumbers) return;
@@ -115,7 +116,7 @@ void TargetReader::become_numbers() {
   for (std::size_t i = 0; i < cells_.size(); ++i) {
     const auto rounded = static_cast<float>(cells_[i].value);
     if (std::isinf(rounded))
-      fail("{}: line {}, column {}: expected a finite number, got {}", file_, cells_[i].line, shown(names_[0]),
+      fail("{}: line {}, column {}: expected {}, got {}", file_, cells_[i].line, shown(names_[0]), kFittingNumber,
            shown(texts_.texts()[i]));
     value_of_cell.push_back(cells_[i].kind == CellKind::kNumber ? rounded : kMissing);
   }

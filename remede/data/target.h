@@ -68,6 +68,7 @@ class TargetReader {
   Interner texts_;           // the distinct cells
   std::vector<Cell> cells_;  // (distinct cells)
   std::size_t distinct_numbers_ = 0;
+  std::size_t distinct_missing_ = 0;
   std::optional<std::uint32_t> a_text_;  // the first distinct cell that is neither number nor missing
   std::vector<std::uint32_t> code_;      // (rows) number of the distinct cell; empty in kNumbers
   std::vector<float> value_;             // (rows, targets) NaN where missing; empty unless kNumbers
