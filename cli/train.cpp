@@ -163,7 +163,7 @@ void train(TrainFlags flags) {
   const std::string unasked = flags.output == "-" ? "" : flags.output + ".checkpoint";
   CheckpointFile checkpoint(asked ? flags.checkpoint : unasked, asked ? 0.0 : kSecondsBeforeCheckpoint,
                             notes_of(flags));
-  ProgressLine line(flags.quiet);
+  ProgressLine line(flags.quiet, from.has_value());
   const SignalWatch watch;
   Callbacks callbacks;
   callbacks.progress = [&](const Progress& p) { line.show(p); };

@@ -4,6 +4,7 @@
 #include <csignal>
 #include <cstdio>
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "cli/common.h"
@@ -32,6 +33,12 @@ Clock::duration duration_of(double s) {
   return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(s));
 }
 
+std::size_t terminal_columns() {
+  winsize size{};
+  const bool known = ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  return known ? size.ws_col : 80;
+}
+
 }  // namespace
 
 SignalWatch::SignalWatch() {
@@ -53,22 +60,25 @@ std::string clock_text(double seconds) {
   return fmt::format("{}:{:02}", s / 60, s % 60);
 }
 
-ProgressLine::ProgressLine(bool quiet)
-    : visible_(!quiet && isatty(STDERR_FILENO) != 0), begun_(Clock::now()), last_() {}
+ProgressLine::ProgressLine(bool quiet, bool resumed)
+    : visible_(!quiet && isatty(STDERR_FILENO) != 0), begun_(Clock::now()), last_() {
+  if (!resumed) done_at_start_ = 0;
+}
 
 void ProgressLine::show(const Progress& p) {
   if (!visible_) return;
   const Clock::time_point now = Clock::now();
-  if (!done_at_start_) done_at_start_ = p.done;  // a resumed fit has not done its first part in this time
+  if (!done_at_start_) done_at_start_ = p.done;
   if (shown_ && seconds(now - last_) < kSecondsBetweenLines) return;
   last_ = now;
   shown_ = true;
   const double advanced = p.done - *done_at_start_;
-  const double left = advanced > 0 ? seconds(now - begun_) * (1 - p.done) / advanced : 0;
-  const std::string accuracy = p.best_accuracy > 0 ? fmt::format(", accuracy {:.4f}", p.best_accuracy) : "";
-  print_error("\r{:3.0f}%  {} {}  loss {:.4g}  validation {:.4g} (best {:.4g}{})  {}\x1b[K", 100 * p.done, p.phase,
-              p.updates, p.training_loss, p.validation_loss, p.best_loss, accuracy,
-              advanced > 0 ? clock_text(left) + " left" : "");
+  const std::string left = advanced > 0 ? clock_text(seconds(now - begun_) * (1 - p.done) / advanced) : "?:??";
+  std::string line =
+      fmt::format("{:3.0f}%  {} left  {}: update {}  loss {:.4g}  validation {:.4g}  best {:.4g}", 100 * p.done, left,
+                  p.phase, p.updates, p.training_loss, p.validation_loss, p.best_loss);
+  if (p.best_accuracy > 0) line += fmt::format("  accuracy {:.4f}", p.best_accuracy);
+  print_error("\r{}\x1b[K", line.substr(0, terminal_columns() - 1));
 }
 
 void ProgressLine::clear() {

@@ -28,16 +28,17 @@ class SignalWatch {
 // One line on a terminal, written over itself; nothing where standard error is not a terminal.
 class ProgressLine {
  public:
-  explicit ProgressLine(bool quiet);
+  // `resumed`: the first part of the work was done by an earlier run.
+  ProgressLine(bool quiet, bool resumed);
   void show(const Progress& progress);
   void clear();
 
  private:
   bool visible_;
   bool shown_ = false;
+  std::optional<double> done_at_start_;
   std::chrono::steady_clock::time_point begun_;
   std::chrono::steady_clock::time_point last_;
-  std::optional<double> done_at_start_;
 };
 
 // "0:07", "12:30", "3:05:00".
