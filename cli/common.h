@@ -6,9 +6,9 @@
 #include <string_view>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "remede/data/dataset.h"
+#include <CLI/CLI.hpp>
 
 namespace remede {
 
@@ -36,9 +36,9 @@ void add_threads_flag(CLI::App& verb, int& threads);
 // What reading a file had to assume, on standard error, a line each.
 void show_notes(const std::string& path, const Dataset& dataset);
 
-// put writes to standard output at once and throws when that fails (BrokenPipe: the reader has gone, main ends quietly).
-// put_error writes to standard error and never fails: a closed terminal must not end a training run. Do not mix with
-// std::cout or fmt::print to the same stream.
+// put writes to standard output at once and throws when that fails (BrokenPipe: the reader has gone, main ends
+// quietly). put_error writes to standard error and never fails: a closed terminal must not end a training run. Do not
+// mix with std::cout or fmt::print to the same stream.
 void put(std::string_view text);
 void put_error(std::string_view text);
 

@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "cli/common.h"
@@ -12,6 +11,7 @@
 #include "remede/explain/number.h"
 #include "remede/model/file.h"
 #include "remede/model/metrics.h"
+#include <CLI/CLI.hpp>
 
 namespace remede {
 namespace {
@@ -30,19 +30,31 @@ struct EvaluateFlags {
 // JSON has no NaN: what is not defined is null.
 Json defined(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
+// Counts are whole numbers unless steps are weighted.
+Json amount(double value) {
+  const bool whole = value == std::floor(value) && value < 1e15;
+  return whole ? Json(static_cast<std::int64_t>(value)) : Json(value);
+}
+
 Json classification_json(const Schema& schema, const ClassificationScores& scores) {
-  Json json = {{"accuracy", defined(scores.accuracy)},   {"balanced_accuracy", defined(scores.balanced_accuracy)},
-               {"log_loss", defined(scores.log_loss)},   {"macro_f1", defined(scores.macro_f1)},
-               {"auc", defined(scores.auc)},             {"classes", schema.classes},
-               {"recall", Json::object()},               {"precision", Json::object()},
-               {"support", Json::object()},              {"confusion", Json::array()}};
+  Json json = {{"accuracy", defined(scores.accuracy)},
+               {"balanced_accuracy", defined(scores.balanced_accuracy)},
+               {"log_loss", defined(scores.log_loss)},
+               {"macro_f1", defined(scores.macro_f1)},
+               {"auc", defined(scores.auc)},
+               {"classes", schema.classes},
+               {"recall", Json::object()},
+               {"precision", Json::object()},
+               {"support", Json::object()},
+               {"confusion", Json::array()}};
   const std::size_t n_y = schema.classes.size();
   for (std::size_t c = 0; c < n_y; ++c) {
     json["recall"][schema.classes[c]] = defined(scores.classes[c].recall);
     json["precision"][schema.classes[c]] = defined(scores.classes[c].precision);
-    json["support"][schema.classes[c]] = scores.classes[c].support;
-    const double* row = scores.confusion.data() + c * n_y;
-    json["confusion"].push_back(std::vector<double>(row, row + n_y));
+    json["support"][schema.classes[c]] = amount(scores.classes[c].support);
+    Json row = Json::array();
+    for (std::size_t p = 0; p < n_y; ++p) row.push_back(amount(scores.confusion[c * n_y + p]));
+    json["confusion"].push_back(row);
   }
   return json;
 }
@@ -53,14 +65,16 @@ Json score_json(const RegressionScore& score) {
 
 Json regression_json(const Schema& schema, const RegressionScores& scores) {
   Json json = score_json(scores.overall);
-  for (std::size_t o = 0; o < schema.targets.size(); ++o) json["outputs"][schema.targets[o]] = score_json(scores.outputs[o]);
+  for (std::size_t o = 0; o < schema.targets.size(); ++o)
+    json["outputs"][schema.targets[o]] = score_json(scores.outputs[o]);
   return json;
 }
 
 std::string figure(double value) { return std::isnan(value) ? "-" : fmt::format("{:.4f}", value); }
 std::string error_figure(double value) { return std::isnan(value) ? "-" : fmt::format("{:.6g}", value); }
 std::string count(double value) {
-  return value == std::floor(value) && value < 1e15 ? grouped(static_cast<long long>(value)) : fmt::format("{:.6g}", value);
+  return value == std::floor(value) && value < 1e15 ? grouped(static_cast<long long>(value))
+                                                    : fmt::format("{:.6g}", value);
 }
 
 // Columns as wide as their widest cell, the first to the left, the others to the right.
@@ -124,13 +138,14 @@ std::string regression_text(const Schema& schema, const Scores& all) {
   if (schema.targets.size() < 2) return text;
   std::vector<std::vector<std::string>> rows = {{"target", "RMSE", "MAE", "R2"}};
   for (std::size_t o = 0; o < schema.targets.size(); ++o)
-    rows.push_back({printable(schema.targets[o]), error_figure(scores.outputs[o].rmse), error_figure(scores.outputs[o].mae),
-                    figure(scores.outputs[o].r2)});
+    rows.push_back({printable(schema.targets[o]), error_figure(scores.outputs[o].rmse),
+                    error_figure(scores.outputs[o].mae), figure(scores.outputs[o].r2)});
   return text + "\n" + table(rows, "  ");
 }
 
 void evaluate_file(const EvaluateFlags& flags) {
-  if (flags.model == "-" && flags.data == "-") throw UsageError("evaluate: expected model or data from a file, got - for both");
+  if (flags.model == "-" && flags.data == "-")
+    throw UsageError("evaluate: expected model or data from a file, got - for both");
   const Model model = load_model(flags.model);
   const Schema& schema = model.schema;
   const Dataset dataset = read_dataset(flags.data, schema, flags.roles, true);
@@ -141,7 +156,8 @@ void evaluate_file(const EvaluateFlags& flags) {
     put(classifies ? classification_text(schema, scores) : regression_text(schema, scores));
     return;
   }
-  Json json = classifies ? classification_json(schema, scores.classification) : regression_json(schema, scores.regression);
+  Json json =
+      classifies ? classification_json(schema, scores.classification) : regression_json(schema, scores.regression);
   json["steps"] = scores.steps;
   json["sequences"] = scores.sequences;
   put(json.dump() + "\n");
@@ -153,7 +169,9 @@ void add_evaluate(CLI::App& app) {
   CLI::App* const verb = app.add_subcommand("evaluate", "Score a model on data with known targets");
   const auto flags = std::make_shared<EvaluateFlags>();
   verb->add_option("model", flags->model, "Model file")->type_name("MODEL")->required();
-  verb->add_option("data", flags->data, "CSV file with one row per step; columns match by name")->type_name("DATA")->required();
+  verb->add_option("data", flags->data, "CSV file with one row per step; columns match by name")
+      ->type_name("DATA")
+      ->required();
   verb->add_flag("--json", flags->json, "Print one JSON object instead of a table");
   add_threads_flag(*verb, flags->threads);
   add_quiet_flag(*verb, flags->quiet);

@@ -7,12 +7,11 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
 #include "cli/common.h"
 #include "cli/verbs.h"
 #include "remede/base/error.h"
 #include "remede/base/file.h"
+#include <CLI/CLI.hpp>
 
 namespace remede {
 namespace {
@@ -23,7 +22,8 @@ constexpr int kBadUsage = 2;
 
 const char* const kOverview =
     "remede: decision trees that remember.\n"
-    "Learns one readable tree from sequences: at every step it walks to a leaf, answers, and may write to its memory.\n";
+    "Learns one readable tree from sequences: at every step it walks to a leaf, answers, and may write to its "
+    "memory.\n";
 
 const char* const kExamples =
     "A first round:\n"
@@ -67,7 +67,8 @@ std::string suggestion(const std::string& word, const std::vector<std::string>& 
 
 std::vector<std::string> verb_names(const CLI::App& app) {
   std::vector<std::string> names;
-  for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) names.push_back(verb->get_name());
+  for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(verb->get_name());
   return names;
 }
 

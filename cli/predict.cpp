@@ -1,17 +1,17 @@
 // remede predict MODEL DATA: what the model says of every row, in the order of the rows.
+#include "remede/model/predict.h"
+
 #include <algorithm>
 #include <memory>
 #include <numeric>
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
 #include "cli/common.h"
 #include "cli/verbs.h"
 #include "remede/data/csv.h"
 #include "remede/model/file.h"
-#include "remede/model/predict.h"
+#include <CLI/CLI.hpp>
 
 namespace remede {
 namespace {
@@ -53,7 +53,8 @@ std::vector<std::uint32_t> sequence_of_step(const Sequences& sequences) {
   return of;
 }
 
-void write_predictions(const std::string& path, const Schema& schema, const Dataset& dataset, const Predictions& predictions) {
+void write_predictions(const std::string& path, const Schema& schema, const Dataset& dataset,
+                       const Predictions& predictions) {
   CsvWriter csv(path);
   for (const std::string& name : header(dataset, schema)) csv.text(name);
   csv.end_row();
@@ -71,7 +72,8 @@ void write_predictions(const std::string& path, const Schema& schema, const Data
 }
 
 void predict_file(const PredictFlags& flags) {
-  if (flags.model == "-" && flags.data == "-") throw UsageError("predict: expected model or data from a file, got - for both");
+  if (flags.model == "-" && flags.data == "-")
+    throw UsageError("predict: expected model or data from a file, got - for both");
   const Model model = load_model(flags.model);
   const Dataset dataset = read_dataset(flags.data, model.schema, flags.roles, false);
   if (!flags.quiet) show_notes(flags.data, dataset);
@@ -84,13 +86,16 @@ void add_predict(CLI::App& app) {
   CLI::App* const verb = app.add_subcommand("predict", "Apply a model to data");
   const auto flags = std::make_shared<PredictFlags>();
   verb->add_option("model", flags->model, "Model file")->type_name("MODEL")->required();
-  verb->add_option("data", flags->data, "CSV file with one row per step; columns match by name")->type_name("DATA")->required();
+  verb->add_option("data", flags->data, "CSV file with one row per step; columns match by name")
+      ->type_name("DATA")
+      ->required();
   verb->add_option("-o,--output", flags->output, "CSV file to write (default: standard output)")->type_name("FILE");
   add_threads_flag(*verb, flags->threads);
   add_quiet_flag(*verb, flags->quiet);
   add_role_flags(*verb, flags->roles, false);
   verb->footer(
-      "Writes one row per row of the data, in their order: the id and time columns, then `prediction` and for every class\n"
+      "Writes one row per row of the data, in their order: the id and time columns, then `prediction` and for every "
+      "class\n"
       "its probability as `p_CLASS`, or `prediction` alone in regression (`prediction_TARGET` for several targets).");
   verb->callback([flags] { predict_file(*flags); });
 }

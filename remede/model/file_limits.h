@@ -1,4 +1,5 @@
-// What bounds a model file beyond the limits of a model (limits.h), so that reading one never takes memory out of proportion.
+// What bounds a model file beyond the limits of a model (limits.h), so that reading one never takes memory out of
+// proportion.
 #pragma once
 
 #include <cstddef>

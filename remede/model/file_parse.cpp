@@ -23,7 +23,8 @@ class Guard {
         keys_.emplace_back();
         [[fallthrough]];
       case Event::array_start:
-        if (depth >= kMostFileNesting) fail("{}: expected lists and objects at most {} deep, got more", where_, kMostFileNesting);
+        if (depth >= kMostFileNesting)
+          fail("{}: expected lists and objects at most {} deep, got more", where_, kMostFileNesting);
         spend(kGroupCost);
         break;
       case Event::object_end:
@@ -45,8 +46,10 @@ class Guard {
   void add_key(const std::string& key) {
     spend(kKeyCost);
     std::vector<std::string>& keys = keys_.back();
-    if (keys.size() >= kMostFileKeys) fail("{}: expected at most {} keys in an object, got more", where_, kMostFileKeys);
-    if (std::find(keys.begin(), keys.end(), key) != keys.end()) fail("{}: expected every key once, got {:?} twice", where_, key);
+    if (keys.size() >= kMostFileKeys)
+      fail("{}: expected at most {} keys in an object, got more", where_, kMostFileKeys);
+    if (std::find(keys.begin(), keys.end(), key) != keys.end())
+      fail("{}: expected every key once, got {:?} twice", where_, key);
     keys.push_back(key);
   }
 

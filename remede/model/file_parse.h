@@ -8,8 +8,8 @@
 
 namespace remede {
 
-// Throws a one-line Error naming `where` for text that is not JSON, nests too deeply, repeats a key, or would take too much
-// memory (file_limits.h). Objects keep the order of their keys.
+// Throws a one-line Error naming `where` for text that is not JSON, nests too deeply, repeats a key, or would take too
+// much memory (file_limits.h). Objects keep the order of their keys.
 nlohmann::ordered_json parse_json(std::string_view text, const std::string& where);
 
 }  // namespace remede

@@ -1,5 +1,5 @@
-// JSON text -> Model. Nothing in the file is believed: sizes are those of the lists that are there, every number is checked
-// where it is read, and check() looks at the whole at the end. Keys this version does not know are ignored.
+// JSON text -> Model. Nothing in the file is believed: sizes are those of the lists that are there, every number is
+// checked where it is read, and check() looks at the whole at the end. Keys this version does not know are ignored.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -74,7 +74,8 @@ int read_integer(const Json& object, std::string_view key, const Place& at, int 
   const Json& value = member(object, key, at);
   const int number = whole_number(value);
   if (number < low || number > high) {
-    const std::string range = low == high ? fmt::format("{}", low) : fmt::format("a whole number from {} to {}", low, high);
+    const std::string range =
+        low == high ? fmt::format("{}", low) : fmt::format("a whole number from {} to {}", low, high);
     unexpected({&at, key}, range, value);
   }
   return number;
@@ -191,7 +192,8 @@ void read_leaf(const Json& json, const Place& at, std::size_t leaf, Tree& tree) 
     const Place place{&at, "linear"};
     if (rows.size() != n_y) fail("{}: expected {} lists, one per output, got {}", place.text(), n_y, rows.size());
     for (std::size_t o = 0; o < n_y; ++o)
-      read_numbers(rows[o], {&place, {}, static_cast<std::ptrdiff_t>(o)}, static_cast<std::size_t>(tree.n_v()), tree.linear);
+      read_numbers(rows[o], {&place, {}, static_cast<std::ptrdiff_t>(o)}, static_cast<std::size_t>(tree.n_v()),
+                   tree.linear);
   }
   read_writes(json, at, leaf, tree);
 }
@@ -224,7 +226,8 @@ void make_room(const Json& leaves, const Place& at, std::size_t& zeros_left, Tre
   if (tree.form.write_rule == WriteRule::kBlend) tree.blend.resize(cells);
 }
 
-Tree read_tree(const Json& json, const Place& at, const Model& model, const InputNumbers& inputs, std::size_t& zeros_left) {
+Tree read_tree(const Json& json, const Place& at, const Model& model, const InputNumbers& inputs,
+               std::size_t& zeros_left) {
   Tree tree;
   tree.n_x = model.n_x();
   tree.n_y = model.n_y();
@@ -277,8 +280,8 @@ void check_version(const Json& json, const Place& at) {
   const Json& version = member(json, "version", at);
   if (whole_number(version) < 1) unexpected({&at, "version"}, "a version number", version);
   if (whole_number(version) > kFileVersion)
-    fail("{}: expected version {} of the model file or an earlier one, got {}: a later remede wrote it", at.text(), kFileVersion,
-         shown(version));
+    fail("{}: expected version {} of the model file or an earlier one, got {}: a later remede wrote it", at.text(),
+         kFileVersion, shown(version));
 }
 
 }  // namespace
@@ -297,7 +300,8 @@ Model model_from_json(std::string_view text, const std::string& where) {
   std::size_t zeros_left = kMostImpliedZeros;
   const Place trees{&root, "trees"};
   for (const Json& tree : list(json, "trees", root, static_cast<std::size_t>(kMostTrees)))
-    model.trees.push_back(read_tree(tree, {&trees, {}, static_cast<std::ptrdiff_t>(model.trees.size())}, model, inputs, zeros_left));
+    model.trees.push_back(
+        read_tree(tree, {&trees, {}, static_cast<std::ptrdiff_t>(model.trees.size())}, model, inputs, zeros_left));
   model.training = read_training(member(json, "training", root), {&root, "training"});
   check(model, where);
   return model;

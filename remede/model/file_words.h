@@ -14,12 +14,15 @@ template <typename E>
 using Words = std::array<std::pair<E, std::string_view>, 2>;
 
 inline constexpr std::string_view kFormatName = "remede model";
-inline constexpr Words<Task> kTaskWords = {{{Task::kClassification, "classification"}, {Task::kRegression, "regression"}}};
+inline constexpr Words<Task> kTaskWords = {
+    {{Task::kClassification, "classification"}, {Task::kRegression, "regression"}}};
 inline constexpr Words<WriteRule> kWriteRuleWords = {{{WriteRule::kAdd, "add"}, {WriteRule::kBlend, "blend"}}};
 inline constexpr Words<WriteReads> kWriteReadsWords = {
     {{WriteReads::kInputs, "inputs"}, {WriteReads::kInputsAndMemory, "inputs and memory"}}};
-inline constexpr Words<LeafOutput> kLeafOutputWords = {{{LeafOutput::kConstant, "constant"}, {LeafOutput::kLinear, "linear"}}};
-inline constexpr Words<OutputOrder> kOutputOrderWords = {{{OutputOrder::kZero, "zero"}, {OutputOrder::kFirst, "first"}}};
+inline constexpr Words<LeafOutput> kLeafOutputWords = {
+    {{LeafOutput::kConstant, "constant"}, {LeafOutput::kLinear, "linear"}}};
+inline constexpr Words<OutputOrder> kOutputOrderWords = {
+    {{OutputOrder::kZero, "zero"}, {OutputOrder::kFirst, "first"}}};
 inline constexpr Words<bool> kMissingWords = {{{false, "left"}, {true, "right"}}};
 
 template <typename E>

@@ -1,4 +1,5 @@
-// Model -> JSON text. Written by hand rather than dumped: one line per node, per cell a leaf writes and per list of numbers.
+// Model -> JSON text. Written by hand rather than dumped: one line per node, per cell a leaf writes and per list of
+// numbers.
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -50,12 +51,15 @@ std::string lines(const std::vector<std::string>& items, const std::string& inde
 }
 
 // Inner nodes are numbered first, leaves after them.
-std::int32_t child_number(const Tree& tree, std::int32_t child) { return child >= 0 ? child : tree.inner_count() + ~child; }
+std::int32_t child_number(const Tree& tree, std::int32_t child) {
+  return child >= 0 ? child : tree.inner_count() + ~child;
+}
 
 std::string node_line(const Tree& tree, const Schema& schema, std::size_t i) {
   const std::int32_t f = tree.feature[i];
-  const std::string tested = f < tree.n_x ? fmt::format("\"input\": {}", text(schema.inputs[static_cast<std::size_t>(f)]))
-                                          : fmt::format("\"cell\": {}", f - tree.n_x);
+  const std::string tested = f < tree.n_x
+                                 ? fmt::format("\"input\": {}", text(schema.inputs[static_cast<std::size_t>(f)]))
+                                 : fmt::format("\"cell\": {}", f - tree.n_x);
   return fmt::format(R"({{"number": {}, {}, "threshold": {}, "missing": "{}", "left": {}, "right": {}}})", i, tested,
                      number(tree.threshold[i]), word(kMissingWords, tree.missing_right[i] != 0),
                      child_number(tree, tree.left[i]), child_number(tree, tree.right[i]));
@@ -94,14 +98,14 @@ std::string tree_lines(const Tree& tree, const Schema& schema, const std::string
   for (std::size_t j = 0; j < static_cast<std::size_t>(tree.leaf_count()); ++j)
     leaves.push_back(leaf_lines(tree, j, inside + "  "));
   const auto entry = [](const char* name, std::string_view value) { return fmt::format("\"{}\": {}", name, value); };
-  return lines({entry("cells", std::to_string(tree.n_m)),
-                entry("write_rule", text(word(kWriteRuleWords, tree.form.write_rule))),
-                entry("write_reads", text(word(kWriteReadsWords, tree.form.write_reads))),
-                entry("write_bias", tree.form.write_bias ? "true" : "false"),
-                entry("leaf_output", text(word(kLeafOutputWords, tree.form.leaf_output))),
-                entry("output_order", text(word(kOutputOrderWords, tree.form.output_order))),
-                entry("nodes", lines(nodes, inside, '[', ']')), entry("leaves", lines(leaves, inside, '[', ']'))},
-               indent, '{', '}');
+  return lines(
+      {entry("cells", std::to_string(tree.n_m)), entry("write_rule", text(word(kWriteRuleWords, tree.form.write_rule))),
+       entry("write_reads", text(word(kWriteReadsWords, tree.form.write_reads))),
+       entry("write_bias", tree.form.write_bias ? "true" : "false"),
+       entry("leaf_output", text(word(kLeafOutputWords, tree.form.leaf_output))),
+       entry("output_order", text(word(kOutputOrderWords, tree.form.output_order))),
+       entry("nodes", lines(nodes, inside, '[', ']')), entry("leaves", lines(leaves, inside, '[', ']'))},
+      indent, '{', '}');
 }
 
 std::string training_lines(const TrainingRecord& training, const std::string& indent) {
@@ -122,12 +126,14 @@ void check_fits(const Model& model) {
     const auto closed = static_cast<std::size_t>(std::count(tree.gate.begin(), tree.gate.end(), 0));
     const auto rows = tree.output.size() + (tree.gate.size() - closed);
     zeros += closed * numbers_of_write(tree);
-    values += rows * kNodeCost + tree.linear.size() + (tree.gate.size() - closed) * static_cast<std::size_t>(tree.n_w());
+    values +=
+        rows * kNodeCost + tree.linear.size() + (tree.gate.size() - closed) * static_cast<std::size_t>(tree.n_w());
     values += kNodeCost * static_cast<std::size_t>(tree.node_count());
   }
   if (values > kMostFileValues) fail("model: expected at most {} numbers, for a file, got {}", kMostFileValues, values);
   if (zeros > kMostImpliedZeros)
-    fail("model: expected at most {} weights of cells that are not written, for a file, got {}", kMostImpliedZeros, zeros);
+    fail("model: expected at most {} weights of cells that are not written, for a file, got {}", kMostImpliedZeros,
+         zeros);
   if (model.training.settings.size() > kMostFileKeys)
     fail("model: expected at most {} training settings, got {}", kMostFileKeys, model.training.settings.size());
 }

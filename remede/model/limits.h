@@ -1,5 +1,5 @@
-// How large a model may be. Far above anything trained, low enough that sizes multiply without overflow and that recursion
-// over a tree is safe. check() holds every model to them.
+// How large a model may be. Far above anything trained, low enough that sizes multiply without overflow and that
+// recursion over a tree is safe. check() holds every model to them.
 #pragma once
 
 namespace remede {

@@ -57,7 +57,8 @@ double macro_auc(const Predictions& predictions, const Sequences& sequences, std
     ranked.clear();
     for (std::size_t t = 0; t < sequences.steps(); ++t)
       if (sequences.weight[t] > 0)
-        ranked.push_back({predictions.output[t * n_y + c], sequences.weight[t], sequences.label[t] == static_cast<int>(c)});
+        ranked.push_back(
+            {predictions.output[t * n_y + c], sequences.weight[t], sequences.label[t] == static_cast<int>(c)});
     mean.add(area_under_curve(ranked));
   }
   return mean.value();
@@ -144,7 +145,8 @@ double area_under_curve(std::vector<RankedStep> steps) {
   // A score that is no number ranks lowest, so that the order is one.
   for (RankedStep& s : steps)
     if (std::isnan(s.score)) s.score = -std::numeric_limits<float>::infinity();
-  std::stable_sort(steps.begin(), steps.end(), [](const RankedStep& a, const RankedStep& b) { return a.score < b.score; });
+  std::stable_sort(steps.begin(), steps.end(),
+                   [](const RankedStep& a, const RankedStep& b) { return a.score < b.score; });
   double below = 0;  // weight of the negatives ranked lower
   double area = 0;
   double positives = 0;

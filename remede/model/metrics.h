@@ -39,8 +39,8 @@ struct RegressionScores {
 
 struct Scores {
   std::size_t sequences = 0;
-  std::size_t steps = 0;  // that carry a target
-  double weight = 0;      // of them
+  std::size_t steps = 0;                // that carry a target
+  double weight = 0;                    // of them
   ClassificationScores classification;  // or
   RegressionScores regression;
 };

@@ -14,7 +14,8 @@ namespace {
 
 // REQUIRES of names: text that JSON can hold, and no two alike, for columns are matched by name.
 void check_names(const std::vector<std::string>& names, int most, const char* what, const std::string& where) {
-  if (names.size() > static_cast<std::size_t>(most)) fail("{}: expected at most {} {}, got {}", where, most, what, names.size());
+  if (names.size() > static_cast<std::size_t>(most))
+    fail("{}: expected at most {} {}, got {}", where, most, what, names.size());
   for (std::size_t i = 0; i < names.size(); ++i)
     if (!is_utf8(names[i])) fail("{}: expected {} in UTF-8, got other bytes in number {}", where, what, i + 1);
   std::vector<std::string> sorted = names;
@@ -42,10 +43,12 @@ void check(const Schema& schema, const std::string& where) {
   check_names(schema.inputs, kMostInputs, "inputs", where);
   check_names(schema.targets, kMostOutputs, "targets", where);
   check_names(schema.classes, kMostOutputs, "classes", where);
-  if (!is_utf8(schema.id) || !is_utf8(schema.time)) fail("{}: expected names of columns in UTF-8, got other bytes", where);
+  if (!is_utf8(schema.id) || !is_utf8(schema.time))
+    fail("{}: expected names of columns in UTF-8, got other bytes", where);
   const bool classifies = schema.task == Task::kClassification;
   if (classifies && schema.classes.empty()) fail("{}: expected at least one class, got none", where);
-  if (!classifies && !schema.classes.empty()) fail("{}: expected no classes in regression, got {}", where, schema.classes.size());
+  if (!classifies && !schema.classes.empty())
+    fail("{}: expected no classes in regression, got {}", where, schema.classes.size());
   if (classifies && schema.targets.size() > 1)
     fail("{}: expected one target in classification, got {}", where, schema.targets.size());
   if (!classifies && schema.targets.empty()) fail("{}: expected at least one target, got none", where);
@@ -70,8 +73,8 @@ void check(const Model& model, const std::string& where) {
     const Tree& tree = model.trees[t];
     const std::string name = fmt::format("{}: tree {}", where, t);
     if (tree.n_x != model.n_x() || tree.n_y != model.n_y())
-      fail("{}: expected {} inputs and {} outputs, as the model has, got {} and {}", name, model.n_x(), model.n_y(), tree.n_x,
-           tree.n_y);
+      fail("{}: expected {} inputs and {} outputs, as the model has, got {} and {}", name, model.n_x(), model.n_y(),
+           tree.n_x, tree.n_y);
     check(tree, name);
   }
 }

@@ -19,13 +19,13 @@ struct TrainingRecord {
 
 struct Model {
   Schema schema;
-  std::vector<float> fill;   // (n_x) what a missing input counts as in writes and linear leaves; 0: absent
-  std::vector<Tree> trees;   // at least one; each has its own memory; their probabilities or values are averaged
+  std::vector<float> fill;  // (n_x) what a missing input counts as in writes and linear leaves; 0: absent
+  std::vector<Tree> trees;  // at least one; each has its own memory; their probabilities or values are averaged
   TrainingRecord training;
 
   int n_x() const { return schema.n_x(); }
   int n_y() const { return schema.n_y(); }
-  int node_count() const;    // over all trees
+  int node_count() const;  // over all trees
 };
 
 // Throws Error naming `where` when names repeat or are not UTF-8, or do not fit the task.

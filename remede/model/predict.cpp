@@ -15,7 +15,8 @@ namespace {
 float known(float x, float fill) { return std::isnan(x) ? fill : x; }
 
 // constant + sum of row[i] * v[i], v = x (missing filled), then the first `cells` cells of m.
-float weighted_sum(float constant, const float* row, const float* x, const float* fill, int n_x, const float* m, int cells) {
+float weighted_sum(float constant, const float* row, const float* x, const float* fill, int n_x, const float* m,
+                   int cells) {
   float sum = constant;
   for (int i = 0; i < n_x; ++i) sum = sum + row[i] * known(x[i], fill[i]);
   for (int k = 0; k < cells; ++k) sum = sum + row[n_x + k] * m[k];
@@ -99,7 +100,8 @@ void step(const Model& model, const float* x, float* state, float* scratch, floa
     const Tree& tree = model.trees[t];
     float* m = state;
     state += tree.n_m;
-    if (tree.form.output_order == OutputOrder::kFirst) {  // the running output is state; probabilities are made of a copy
+    if (tree.form.output_order ==
+        OutputOrder::kFirst) {  // the running output is state; probabilities are made of a copy
       leaf[t] = step(tree, x, model.fill.data(), m, state);
       std::copy_n(state, n_y, scratch);
       state += n_y;
@@ -126,8 +128,10 @@ Predictions predict(const Model& model, const Sequences& sequences, int threads)
     std::vector<float> state(state_size(model));
     std::vector<float> scratch(n_y);
     std::vector<std::int32_t> leaf(model.trees.size());
-    for (auto t = static_cast<std::size_t>(sequences.offset[s]); t < static_cast<std::size_t>(sequences.offset[s + 1]); ++t) {
-      step(model, sequences.x.data() + t * n_x, state.data(), scratch.data(), predictions.output.data() + t * n_y, leaf.data());
+    for (auto t = static_cast<std::size_t>(sequences.offset[s]); t < static_cast<std::size_t>(sequences.offset[s + 1]);
+         ++t) {
+      step(model, sequences.x.data() + t * n_x, state.data(), scratch.data(), predictions.output.data() + t * n_y,
+           leaf.data());
       for (std::size_t i = 0; i < leaf.size(); ++i) predictions.leaf[i * steps + t] = leaf[i];
     }
   });

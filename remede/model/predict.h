@@ -1,5 +1,5 @@
-// The reference predictor: the model's arithmetic in its plainest form. Everything that computes a model faster or elsewhere
-// (vector kernels, exported C, JavaScript) is tested to give the same bits as this.
+// The reference predictor: the model's arithmetic in its plainest form. Everything that computes a model faster or
+// elsewhere (vector kernels, exported C, JavaScript) is tested to give the same bits as this.
 #pragma once
 
 #include <cstddef>
@@ -14,15 +14,16 @@ namespace remede {
 // The leaf that (x, m) reaches. x: (n_x) NaN where missing, m: (n_m).
 int find_leaf(const Tree& tree, const float* x, const float* m);
 
-// One step of one tree: reads x (n_x, NaN where missing), fill (n_x); updates m (n_m) and y (n_y: logits or values; in the
-// first order form it holds the previous step's on entry). Returns the leaf. No allocation.
+// One step of one tree: reads x (n_x, NaN where missing), fill (n_x); updates m (n_m) and y (n_y: logits or values; in
+// the first order form it holds the previous step's on entry). Returns the leaf. No allocation.
 int step(const Tree& tree, const float* x, const float* fill, float* m, float* y);
 
-// Number of floats a model carries from step to step: for each tree its cells, then in the first-order form its last output.
+// Number of floats a model carries from step to step: for each tree its cells, then in the first-order form its last
+// output.
 std::size_t state_size(const Model& model);
 
-// One step of a whole model: updates state (state_size, zero before the first step), assigns y (n_y: probabilities or values,
-// averaged over the trees) and leaf (trees). scratch: (n_y). No allocation.
+// One step of a whole model: updates state (state_size, zero before the first step), assigns y (n_y: probabilities or
+// values, averaged over the trees) and leaf (trees). scratch: (n_y). No allocation.
 void step(const Model& model, const float* x, float* state, float* scratch, float* y, std::int32_t* leaf);
 
 // Logits to probabilities, in place. The arithmetic of every probability we print.
@@ -30,8 +31,8 @@ void softmax(std::span<float> y);
 
 // What a model says of sequences.
 struct Predictions {
-  std::vector<float> output;        // (steps, n_y) probabilities, or values
-  std::vector<std::int32_t> leaf;   // (trees, steps) the leaf each tree reached
+  std::vector<float> output;       // (steps, n_y) probabilities, or values
+  std::vector<std::int32_t> leaf;  // (trees, steps) the leaf each tree reached
 };
 
 // The same bits for any number of threads (0: all of the machine's).

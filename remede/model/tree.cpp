@@ -21,7 +21,8 @@ void check_size(const std::vector<T>& array, std::size_t expected, const char* w
 
 void check_finite(const std::vector<float>& array, const char* what, const std::string& where) {
   const auto bad = std::find_if(array.begin(), array.end(), [](float v) { return !std::isfinite(v); });
-  if (bad != array.end()) fail("{}: expected finite values of {}, got {} at {}", where, what, *bad, bad - array.begin());
+  if (bad != array.end())
+    fail("{}: expected finite values of {}, got {} at {}", where, what, *bad, bad - array.begin());
 }
 
 void check_flags(const std::vector<std::uint8_t>& array, const char* what, const std::string& where) {
@@ -68,8 +69,8 @@ void check_values(const Tree& tree, const std::string& where) {
   for (const std::int32_t feature : tree.feature) check_range(feature, 0, tree.n_v() - 1, "a feature", where);
 }
 
-// Every inner node but the root and every leaf is a child exactly once, and children come after their parent. Then the nodes
-// form one tree: 2 inner children for as many places, so it is enough that no place is taken twice.
+// Every inner node but the root and every leaf is a child exactly once, and children come after their parent. Then the
+// nodes form one tree: 2 inner children for as many places, so it is enough that no place is taken twice.
 void check_links(const Tree& tree, const std::string& where) {
   const int inner = tree.inner_count();
   std::vector<std::uint8_t> inner_taken(static_cast<std::size_t>(inner));

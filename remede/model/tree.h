@@ -1,17 +1,18 @@
-// A hard decision tree with memory, of any shape, in structure-of-arrays form. It is what is saved, shown, exported and stepped.
+// A hard decision tree with memory, of any shape, in structure-of-arrays form. It is what is saved, shown, exported and
+// stepped.
 //
-// Step: v = (x, m), m the memory before the step, zero before the first. From the root, at inner node i with f = feature[i]:
-// go right iff v_f >= threshold[i]; a missing (NaN) v_f goes right iff missing_right[i]. At leaf j, with x's missing values
-// replaced by the model's `fill`:
+// Step: v = (x, m), m the memory before the step, zero before the first. From the root, at inner node i with f =
+// feature[i]: go right iff v_f >= threshold[i]; a missing (NaN) v_f goes right iff missing_right[i]. At leaf j, with
+// x's missing values replaced by the model's `fill`:
 //   y  = output[j] (+ linear[j] v)                              first order: y += the previous y
 //   u  = tanh(bias[j] + write[j] w), w = x or (x, m)
 //   m += u, or m += blend[j] (u - m)                            for the cells with gate[j] = 1
-// Sums run in the order written: the constant first, then input 0, 1, ..., then cell 0, 1, ...; each product and each sum is
-// rounded to float once (docs/mathematics.md). The reference is model/predict.h.
+// Sums run in the order written: the constant first, then input 0, 1, ..., then cell 0, 1, ...; each product and each
+// sum is rounded to float once (docs/mathematics.md). The reference is model/predict.h.
 //
-// Invariants (checked by check()): inner nodes are numbered so that a child's number is above its parent's, every inner node but
-// the root and every leaf has exactly one parent; a tree with no inner node has exactly one leaf; all numbers are finite;
-// 0 <= blend <= 1; the arrays have the shapes given.
+// Invariants (checked by check()): inner nodes are numbered so that a child's number is above its parent's, every inner
+// node but the root and every leaf has exactly one parent; a tree with no inner node has exactly one leaf; all numbers
+// are finite; 0 <= blend <= 1; the arrays have the shapes given.
 #pragma once
 
 #include <cstdint>
@@ -29,18 +30,18 @@ struct Tree {
   LeafForm form;
 
   // Inner nodes; node 0 is the root.
-  std::vector<std::int32_t> feature;         // (inner) below n_x: an input; else memory cell feature - n_x
-  std::vector<float> threshold;              // (inner)
-  std::vector<std::uint8_t> missing_right;   // (inner) where a missing value goes
-  std::vector<std::int32_t> left, right;     // (inner) >= 0: inner node; < 0: leaf ~child
+  std::vector<std::int32_t> feature;        // (inner) below n_x: an input; else memory cell feature - n_x
+  std::vector<float> threshold;             // (inner)
+  std::vector<std::uint8_t> missing_right;  // (inner) where a missing value goes
+  std::vector<std::int32_t> left, right;    // (inner) >= 0: inner node; < 0: leaf ~child
 
   // Leaves.
-  std::vector<float> output;        // (leaves, n_y)
-  std::vector<float> linear;        // (leaves, n_y, n_x + n_m); empty where leaves are constant
-  std::vector<std::uint8_t> gate;   // (leaves, n_m) 1: the cell is written
-  std::vector<float> write;         // (leaves, n_m, n_w)
-  std::vector<float> bias;          // (leaves, n_m); empty without bias
-  std::vector<float> blend;         // (leaves, n_m) the share of the new value; empty for writes that add
+  std::vector<float> output;       // (leaves, n_y)
+  std::vector<float> linear;       // (leaves, n_y, n_x + n_m); empty where leaves are constant
+  std::vector<std::uint8_t> gate;  // (leaves, n_m) 1: the cell is written
+  std::vector<float> write;        // (leaves, n_m, n_w)
+  std::vector<float> bias;         // (leaves, n_m); empty without bias
+  std::vector<float> blend;        // (leaves, n_m) the share of the new value; empty for writes that add
 
   int n_v() const { return n_x + n_m; }
   int n_w() const { return form.write_reads == WriteReads::kInputs ? n_x : n_x + n_m; }

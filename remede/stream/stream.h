@@ -13,13 +13,14 @@ class Stream {
  public:
   explicit Stream(const Model& model);
 
-  void reset();                                      // back to before the first step
-  std::span<const float> step(std::span<const float> x);  // x: (n_x), NaN where missing. Returns (n_y), valid until the next call
-  std::span<const int> leaves() const { return leaf_; }   // (trees) the leaves reached in the last step
+  void reset();  // back to before the first step
+  std::span<const float> step(
+      std::span<const float> x);  // x: (n_x), NaN where missing. Returns (n_y), valid until the next call
+  std::span<const int> leaves() const { return leaf_; }  // (trees) the leaves reached in the last step
 
   // The state as data: save it, restore it, fork a stream. (trees: cells, then in the first-order form the last output)
   std::span<const float> state() const { return state_; }
-  void set_state(std::span<const float> state);      // throws Error when the size differs
+  void set_state(std::span<const float> state);  // throws Error when the size differs
 
  private:
   const Model* model_;

@@ -40,7 +40,7 @@ TEST(Random, UniformHasItsMoments) {
     sum += u;
     squares += u * u;
   }
-  EXPECT_NEAR(sum / n, 1.0, 0.02);                                     // 8 standard errors
+  EXPECT_NEAR(sum / n, 1.0, 0.02);  // 8 standard errors
   EXPECT_NEAR(squares / n - (sum / n) * (sum / n), 16.0 / 12.0, 0.03);
 }
 

@@ -99,7 +99,8 @@ TEST(ModelFile, OldFilesOfEveryFormStillPredictTheSame) {
   Sequences sequences;
   sequences.n_x = 2;
   for (const Json& step : expected["inputs"])
-    for (const Json& x : step) sequences.x.push_back(x.is_null() ? std::numeric_limits<float>::quiet_NaN() : x.get<float>());
+    for (const Json& x : step)
+      sequences.x.push_back(x.is_null() ? std::numeric_limits<float>::quiet_NaN() : x.get<float>());
   sequences.offset.push_back(static_cast<std::int64_t>(expected["inputs"].size()));
   std::size_t forms = 0;
   for (const auto& [name, outputs] : expected["outputs"].items()) {
@@ -140,43 +141,54 @@ Json& leaf(Json& json, int i) { return tree(json)["leaves"][static_cast<std::siz
 const std::vector<Damage> kDamages = {
     {"other JSON", [](Json& j) { j = Json::parse("[1]"); }, "m.json: expected a remede model, got a list of 1"},
     {"other format", [](Json& j) { j["format"] = "pickle"; }, "expected a remede model, got other JSON"},
-    {"later version", [](Json& j) { j["version"] = 2; }, "expected version 1 of the model file or an earlier one, got 2"},
+    {"later version", [](Json& j) { j["version"] = 2; },
+     "expected version 1 of the model file or an earlier one, got 2"},
     {"huge version", [](Json& j) { j["version"] = 18446744073709551615ULL; }, "version: expected a version number"},
     {"version in words", [](Json& j) { j["version"] = "1"; }, "version: expected a version number, got \"1\""},
     {"no task", [](Json& j) { j.erase("task"); }, "expected 'task', got an object without it"},
-    {"other task", [](Json& j) { j["task"] = "ranking"; }, "expected \"classification\" or \"regression\", got \"ranking\""},
+    {"other task", [](Json& j) { j["task"] = "ranking"; },
+     "expected \"classification\" or \"regression\", got \"ranking\""},
     {"input of a number", [](Json& j) { j["inputs"][1] = 3; }, "m.json: inputs[1]: expected text, got 3"},
-    {"input twice", [](Json& j) { j["inputs"][1] = "temperature"; }, "expected inputs that differ, got \"temperature\" twice"},
+    {"input twice", [](Json& j) { j["inputs"][1] = "temperature"; },
+     "expected inputs that differ, got \"temperature\" twice"},
     {"too few fills", [](Json& j) { j["fill"].erase(0); }, "fill: expected 2 numbers, got 1"},
     {"fill of null", [](Json& j) { j["fill"][0] = nullptr; }, "fill[0]: expected a number, got null"},
     {"fill beyond float", [](Json& j) { j["fill"][0] = 1e300; }, "fill[0]: expected a number, got 1e+300"},
     {"no targets", [](Json& j) { j["targets"] = Json::array(); }, "expected at least one target, got none"},
     {"classes in regression", [](Json& j) { j["classes"] = {"a"}; }, "expected no classes in regression, got 1"},
     {"no trees", [](Json& j) { j["trees"] = Json::array(); }, "expected 1 to 1000 trees, got 0"},
-    {"cells below 0", [](Json& j) { tree(j)["cells"] = -1; }, "trees[0].cells: expected a whole number from 0 to 4096, got -1"},
+    {"cells below 0", [](Json& j) { tree(j)["cells"] = -1; },
+     "trees[0].cells: expected a whole number from 0 to 4096, got -1"},
     {"cells of 2.0", [](Json& j) { tree(j)["cells"] = 2.0; }, "got 2.0"},
     {"a billion cells", [](Json& j) { tree(j)["cells"] = 1000000000; }, "expected a whole number from 0 to 4096"},
     {"more cells than numbers", [](Json& j) { tree(j)["cells"] = 3; }, "linear[0]: expected 5 numbers, got 4"},
     {"bias of 1", [](Json& j) { tree(j)["write_bias"] = 1; }, "write_bias: expected true or false, got 1"},
     {"node numbered otherwise", [](Json& j) { node(j, 1)["number"] = 2; }, "nodes[1].number: expected 1, got 2"},
-    {"unknown input", [](Json& j) { node(j, 0)["input"] = "wind"; }, "input: expected the name of an input, got \"wind\""},
-    {"unknown cell", [](Json& j) { node(j, 1)["cell"] = 2; }, "nodes[1].cell: expected a whole number from 0 to 1, got 2"},
+    {"unknown input", [](Json& j) { node(j, 0)["input"] = "wind"; },
+     "input: expected the name of an input, got \"wind\""},
+    {"unknown cell", [](Json& j) { node(j, 1)["cell"] = 2; },
+     "nodes[1].cell: expected a whole number from 0 to 1, got 2"},
     {"threshold of text", [](Json& j) { node(j, 1)["threshold"] = "0"; }, "threshold: expected a number, got \"0\""},
     {"missing nowhere", [](Json& j) { node(j, 1)["missing"] = "up"; }, "expected \"left\" or \"right\", got \"up\""},
     {"child is the root", [](Json& j) { node(j, 1)["left"] = 0; }, "left: expected a whole number from 1 to 6, got 0"},
     {"child beyond the leaves", [](Json& j) { node(j, 1)["left"] = 7; }, "from 1 to 6, got 7"},
     {"child before its parent", [](Json& j) { node(j, 2)["left"] = 1; }, "node 2: expected a child after it"},
-    {"child of two", [](Json& j) { node(j, 1)["left"] = 4; }, "node 1: expected a child without another parent, got leaf 1"},
+    {"child of two", [](Json& j) { node(j, 1)["left"] = 4; },
+     "node 1: expected a child without another parent, got leaf 1"},
     {"own child", [](Json& j) { node(j, 1)["left"] = 1; }, "node 1: expected a child after it"},
     {"a leaf less", [](Json& j) { tree(j)["leaves"].erase(3); }, "expected 4 leaves for 3 nodes, got 3"},
     {"a leaf that is a number", [](Json& j) { leaf(j, 1) = 4; }, "leaves[1]: expected an object, got 4"},
     {"a row less", [](Json& j) { leaf(j, 1)["linear"].erase(0); }, "linear: expected 2 lists, one per output, got 1"},
-    {"cell written twice", [](Json& j) { leaf(j, 0)["writes"][1]["cell"] = 0; }, "expected a cell that differs from those before"},
+    {"cell written twice", [](Json& j) { leaf(j, 0)["writes"][1]["cell"] = 0; },
+     "expected a cell that differs from those before"},
     {"blend above 1", [](Json& j) { leaf(j, 0)["writes"][0]["blend"] = 1.5; }, "expected blend from 0 to 1, got 1.5"},
     {"no bias", [](Json& j) { leaf(j, 0)["writes"][0].erase("bias"); }, "writes[0]: expected 'bias'"},
-    {"a weight too many", [](Json& j) { leaf(j, 0)["writes"][0]["weights"].push_back(0); }, "weights: expected 4 numbers, got 5"},
-    {"writes of an object", [](Json& j) { leaf(j, 0)["writes"] = Json::object(); }, "writes: expected a list, got an object"},
-    {"settings of a list", [](Json& j) { j["training"]["settings"] = {1}; }, "settings: expected an object, got a list of 1"},
+    {"a weight too many", [](Json& j) { leaf(j, 0)["writes"][0]["weights"].push_back(0); },
+     "weights: expected 4 numbers, got 5"},
+    {"writes of an object", [](Json& j) { leaf(j, 0)["writes"] = Json::object(); },
+     "writes: expected a list, got an object"},
+    {"settings of a list", [](Json& j) { j["training"]["settings"] = {1}; },
+     "settings: expected an object, got a list of 1"},
     {"loss of text", [](Json& j) { j["training"]["training_loss"][1] = "nan"; }, "training_loss[1]: expected a number"},
 };
 
@@ -226,7 +238,8 @@ TEST(ModelFile, SmallFilesDoNotAskForMuchMemory) {
   t["nodes"] = Json::array();
   t["leaves"] = Json::array();
   for (int i = 0; i < 200; ++i) {
-    t["nodes"].push_back({{"number", i}, {"cell", 0}, {"threshold", 0}, {"missing", "left"}, {"left", i + 1}, {"right", 201 + i}});
+    t["nodes"].push_back(
+        {{"number", i}, {"cell", 0}, {"threshold", 0}, {"missing", "left"}, {"left", i + 1}, {"right", 201 + i}});
     t["leaves"].push_back({{"number", 200 + i}, {"output", {0, 0}}, {"writes", Json::array()}});
   }
   t["leaves"].push_back({{"number", 400}, {"output", {0, 0}}, {"writes", Json::array()}});

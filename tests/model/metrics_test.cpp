@@ -27,8 +27,8 @@ Sequences labelled(const std::vector<int>& labels, int classes) {
 TEST(Evaluate, Classification) {
   const Sequences s = labelled({0, 0, 0, 1, 1, 2, -1}, 4);
   Predictions p;
-  p.output = {0.5F, 0.25F, 0.25F, 0, 0.5F, 0.25F, 0.25F, 0, 0.25F, 0.5F, 0.25F, 0, 0.25F, 0.5F, 0.25F, 0,
-              0.5F, 0.25F, 0.25F, 0, 0.5F, 0.25F, 0.25F, 0, 0,     0,    1,     0};
+  p.output = {0.5F,  0.25F, 0.25F, 0,     0.5F,  0.25F, 0.25F, 0,     0.25F, 0.5F, 0.25F, 0, 0.25F, 0.5F,
+              0.25F, 0,     0.5F,  0.25F, 0.25F, 0,     0.5F,  0.25F, 0.25F, 0,    0,     0, 1,     0};
   const Scores scores = evaluate(Task::kClassification, p, s);
   const ClassificationScores& c = scores.classification;
   EXPECT_EQ(scores.sequences, 1U);

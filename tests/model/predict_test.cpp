@@ -29,7 +29,8 @@ Tree two_leaves(const LeafForm& form) {
   tree.right = {~1};
   tree.output = {10.0F, 20.0F};
   tree.gate = {0, 1};
-  tree.write = form.write_reads == WriteReads::kInputs ? std::vector<float>{0, 2.0F} : std::vector<float>{0, 0, 2.0F, -3.0F};
+  tree.write =
+      form.write_reads == WriteReads::kInputs ? std::vector<float>{0, 2.0F} : std::vector<float>{0, 0, 2.0F, -3.0F};
   if (form.write_bias) tree.bias = {0, 0.25F};
   if (form.write_rule == WriteRule::kBlend) tree.blend = {0, 0.5F};
   if (form.leaf_output == LeafOutput::kLinear) tree.linear = {1.0F, 2.0F, 3.0F, 4.0F};
@@ -83,7 +84,8 @@ TEST(Step, AClosedGateLeavesTheCell) {
 }
 
 TEST(Step, TheRicherFormInOneFormula) {
-  const LeafForm form = {WriteRule::kBlend, WriteReads::kInputsAndMemory, true, LeafOutput::kLinear, OutputOrder::kFirst};
+  const LeafForm form = {WriteRule::kBlend, WriteReads::kInputsAndMemory, true, LeafOutput::kLinear,
+                         OutputOrder::kFirst};
   const Tree tree = two_leaves(form);
   const float x = 0.75F;
   const float fill = 0;

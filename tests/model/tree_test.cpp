@@ -28,7 +28,8 @@ std::string error_of(const Tree& tree) {
 
 Tree sound_tree() {
   Random random(1);
-  const LeafForm form = {WriteRule::kBlend, WriteReads::kInputsAndMemory, true, LeafOutput::kLinear, OutputOrder::kZero};
+  const LeafForm form = {WriteRule::kBlend, WriteReads::kInputsAndMemory, true, LeafOutput::kLinear,
+                         OutputOrder::kZero};
   return test::random_tree(random, 2, 2, 2, 5, form);
 }
 
@@ -56,12 +57,16 @@ TEST(CheckTree, RandomTreesAreSound) {
 }
 
 TEST(CheckTree, EveryArrayHasItsShape) {
-  const std::vector<std::pair<const char*, std::function<void(Tree&)>>> damages = {
-      {"threshold", [](Tree& t) { t.threshold.pop_back(); }}, {"missing_right", [](Tree& t) { t.missing_right.pop_back(); }},
-      {"left", [](Tree& t) { t.left.pop_back(); }},           {"right", [](Tree& t) { t.right.pop_back(); }},
-      {"output", [](Tree& t) { t.output.pop_back(); }},       {"linear", [](Tree& t) { t.linear.clear(); }},
-      {"gate", [](Tree& t) { t.gate.push_back(0); }},         {"write", [](Tree& t) { t.write.pop_back(); }},
-      {"bias", [](Tree& t) { t.bias.pop_back(); }},           {"blend", [](Tree& t) { t.blend.clear(); }}};
+  const std::vector<std::pair<const char*, std::function<void(Tree&)>>> damages = {{"threshold", [](Tree& t) { t.threshold.pop_back(); }},
+                                                                                   {"missing_right", [](Tree& t) { t.missing_right.pop_back(); }},
+                                                                                   {"left", [](Tree& t) { t.left.pop_back(); }},
+                                                                                   {"right", [](Tree& t) { t.right.pop_back(); }},
+                                                                                   {"output", [](Tree& t) { t.output.pop_back(); }},
+                                                                                   {"linear", [](Tree& t) { t.linear.clear(); }},
+                                                                                   {"gate", [](Tree& t) { t.gate.push_back(0); }},
+                                                                                   {"write", [](Tree& t) { t.write.pop_back(); }},
+                                                                                   {"bias", [](Tree& t) { t.bias.pop_back(); }},
+                                                                                   {"blend", [](Tree& t) { t.blend.clear(); }}};
   for (const auto& [name, damage] : damages) {
     Tree tree = sound_tree();
     damage(tree);
@@ -129,13 +134,16 @@ TEST(CheckModel, TreesFitTheSchema) {
 }
 
 TEST(CheckModel, NamesAreUtf8) {
-  const std::vector<std::string> bad = {"\x80", "\xC3", "\xC0\x80", "\xE0\x80\x80", "\xED\xA0\x80", "\xF5\x80\x80\x80", "\xE2\x82"};
+  const std::vector<std::string> bad = {
+      "\x80", "\xC3", "\xC0\x80", "\xE0\x80\x80", "\xED\xA0\x80", "\xF5\x80\x80\x80", "\xE2\x82"};
   for (const std::string& name : bad) {
     Random random(4);
     Model model = test::random_model(random);
     model.schema.inputs[0] = name;
     EXPECT_THROW(check(model, "model"), Error);
-    model.schema.inputs[0] = "gr\xC3\xB6\xC3\x9F" "e \xE2\x82\xAC \xF0\x9F\x8C\xB3";
+    model.schema.inputs[0] =
+        "gr\xC3\xB6\xC3\x9F"
+        "e \xE2\x82\xAC \xF0\x9F\x8C\xB3";
     EXPECT_NO_THROW(check(model, "model"));
   }
 }

@@ -36,7 +36,8 @@ TEST(Stream, StepByStepEqualsTheWholeSequence) {
     Stream stream(model);
     for (std::size_t s = 0; s < sequences.count(); ++s) {
       stream.reset();
-      for (auto t = static_cast<std::size_t>(sequences.offset[s]); t < static_cast<std::size_t>(sequences.offset[s + 1]); ++t) {
+      for (auto t = static_cast<std::size_t>(sequences.offset[s]);
+           t < static_cast<std::size_t>(sequences.offset[s + 1]); ++t) {
         const auto y = stream.step(inputs(sequences, t));
         for (std::size_t o = 0; o < n_y; ++o) RC_ASSERT(same_bits(y[o], whole.output[t * n_y + o]));
         for (std::size_t i = 0; i < model.trees.size(); ++i)

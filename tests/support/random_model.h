@@ -49,8 +49,16 @@ inline LeafForm form_number(unsigned number) {
 
 inline float random_number(Random& random, bool awkward) {
   if (awkward && random.below(4) == 0) {
-    const float numbers[] = {0.0F, -0.0F, 1.0F, -1.0F, 0.1F, 1e30F, -1e-30F, std::numeric_limits<float>::denorm_min(),
-                             std::numeric_limits<float>::max(), 16777216.0F};
+    const float numbers[] = {0.0F,
+                             -0.0F,
+                             1.0F,
+                             -1.0F,
+                             0.1F,
+                             1e30F,
+                             -1e-30F,
+                             std::numeric_limits<float>::denorm_min(),
+                             std::numeric_limits<float>::max(),
+                             16777216.0F};
     return numbers[random.below(std::size(numbers))];
   }
   return static_cast<float>(random.normal());
@@ -79,8 +87,8 @@ inline void random_shape(Random& random, int inner, Tree& tree) {
 }
 
 // A cell that is not written has zero weights, as it has after a file.
-inline Tree random_tree(Random& random, int n_x, int n_m, int n_y, int inner, const LeafForm& form, bool awkward = false,
-                        bool missing = true) {
+inline Tree random_tree(Random& random, int n_x, int n_m, int n_y, int inner, const LeafForm& form,
+                        bool awkward = false, bool missing = true) {
   Tree tree;
   tree.n_x = n_x;
   tree.n_m = n_m;
@@ -104,7 +112,8 @@ inline Tree random_tree(Random& random, int n_x, int n_m, int n_y, int inner, co
       const auto number = [&] { return written ? random_number(random, awkward) : 0.0F; };
       for (int i = 0; i < tree.n_w(); ++i) tree.write.push_back(number());
       if (form.write_bias) tree.bias.push_back(number());
-      if (form.write_rule == WriteRule::kBlend) tree.blend.push_back(written ? static_cast<float>(random.uniform()) : 0.0F);
+      if (form.write_rule == WriteRule::kBlend)
+        tree.blend.push_back(written ? static_cast<float>(random.uniform()) : 0.0F);
     }
   }
   return tree;
@@ -140,8 +149,8 @@ inline Model random_model(Random& random, const RandomModelOptions& options = {}
   for (int t = 0; t < trees; ++t) {
     const int n_m = static_cast<int>(random.below(static_cast<std::uint64_t>(options.most_cells) + 1));
     const int inner = static_cast<int>(random.below(static_cast<std::uint64_t>(options.most_inner) + 1));
-    model.trees.push_back(
-        random_tree(random, model.n_x(), n_m, model.n_y(), inner, random_form(random), options.awkward, options.missing));
+    model.trees.push_back(random_tree(random, model.n_x(), n_m, model.n_y(), inner, random_form(random),
+                                      options.awkward, options.missing));
   }
   return model;
 }

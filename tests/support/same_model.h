@@ -17,9 +17,9 @@ bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
 
 inline bool same_tree(const Tree& a, const Tree& b) {
   return a.n_x == b.n_x && a.n_m == b.n_m && a.n_y == b.n_y && a.form == b.form && a.feature == b.feature &&
-         same_bits(a.threshold, b.threshold) && a.missing_right == b.missing_right && a.left == b.left && a.right == b.right &&
-         same_bits(a.output, b.output) && same_bits(a.linear, b.linear) && a.gate == b.gate && same_bits(a.write, b.write) &&
-         same_bits(a.bias, b.bias) && same_bits(a.blend, b.blend);
+         same_bits(a.threshold, b.threshold) && a.missing_right == b.missing_right && a.left == b.left &&
+         a.right == b.right && same_bits(a.output, b.output) && same_bits(a.linear, b.linear) && a.gate == b.gate &&
+         same_bits(a.write, b.write) && same_bits(a.bias, b.bias) && same_bits(a.blend, b.blend);
 }
 
 inline bool same_schema(const Schema& a, const Schema& b) {
