@@ -1,5 +1,5 @@
 // A fit in progress as a file: killed at any moment, it is continued from here to the same bits. Written atomically,
-// with a checksum; for this machine and this version only (docs/file-format.md).
+// with a checksum; for this machine and this version only (docs/checkpoint.md).
 #pragma once
 
 #include <cstdint>

@@ -97,19 +97,36 @@ TEST(Fit, TheSeedChangesTheModel) {
   EXPECT_NE(one, to_json(fit(data, nullptr, config).model));
 }
 
-TEST(Fit, InterruptedAndResumedEndsInTheSameBytes) {
+TEST(Fit, InterruptedAgainAndAgainEndsInTheSameBytes) {
   const Dataset data = testing::fixed_delay(100, 1);
-  for (const Recipe recipe : {Recipe::kPaper, Recipe::kDefault}) {
-    Config config = quick();
-    config.recipe = recipe;
-    config.starts = 4;
-    config.patience = 30;
-    const std::string whole = to_json(fit(data, nullptr, config).model);
-    for (const int every : {7, 24, 25, 26, 90}) {
-      int pieces = 0;
-      EXPECT_EQ(to_json(fit_in_pieces(data, config, every, pieces).model), whole)
-          << "killed every " << every << " batches";
-      EXPECT_GT(pieces, 1);
+  Config config = quick();
+  config.patience = 30;
+  const std::string whole = to_json(fit(data, nullptr, config).model);
+  for (const int every : {7, 24, 25, 26, 90}) {
+    int pieces = 0;
+    EXPECT_EQ(to_json(fit_in_pieces(data, config, every, pieces).model), whole)
+        << "killed every " << every << " batches";
+    EXPECT_GT(pieces, 1);
+  }
+}
+
+// The default recipe goes on from its last whole round, so it is interrupted once.
+TEST(Fit, TheDefaultRecipeInterruptedAndResumedEndsInTheSameBytes) {
+  const Dataset data = testing::fixed_delay(100, 1);
+  Config config = quick();
+  config.recipe = Recipe::kDefault;
+  config.starts = 4;
+  const std::string whole = to_json(fit(data, nullptr, config).model);
+  for (const int stop_after : {1, 300, 1500, 2500}) {
+    std::optional<Checkpoint> kept;
+    int batches = 0;
+    Callbacks callbacks;
+    callbacks.stop = [&] { return ++batches > stop_after; };
+    callbacks.checkpoint = [&](const Checkpoint& c) { kept = c; };
+    const Fit stopped = fit(data, nullptr, config, callbacks);
+    ASSERT_EQ(stopped.stopped, kept.has_value());
+    if (kept) {
+      EXPECT_EQ(to_json(fit(data, nullptr, config, {}, &*kept).model), whole) << "stopped after " << stop_after;
     }
   }
 }
