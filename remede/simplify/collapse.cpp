@@ -42,14 +42,16 @@ bool Judge::visited(int t, int leaf) const {
 
 Verdict Judge::judge(int t, const Tree& edited, std::span<const std::uint8_t> touched) {
   Verdict verdict;
+  verdict.serial = ++serial_;
   verdict.accepted = has_targets_ && !tired() && std::all_of(replays_.begin(), replays_.end(), [&](Replay& replay) {
     return replay.judge(t, edited, touched, verdict);
   });
   return verdict;
 }
 
-void Judge::commit(int t, const Tree& edited, std::span<const std::uint8_t> touched) {
-  for (Replay& replay : replays_) replay.commit(t, edited, touched);
+void Judge::commit(int t, const Tree& edited, std::span<const std::uint8_t> touched, const Verdict* verdict) {
+  const bool judged = verdict != nullptr && verdict->accepted && verdict->serial == serial_;
+  for (Replay& replay : replays_) replay.commit(t, edited, touched, judged);
 }
 
 std::vector<double> Judge::feature_sizes(int t, int n_v) const {
@@ -67,6 +69,7 @@ struct Candidate {
   std::int32_t node = 0;
   std::int32_t branch = 0;
   int gain = 0;  // nodes that would go
+  Verdict verdict = {};
 };
 
 class Collapse {
@@ -91,11 +94,13 @@ class Collapse {
     return changed;
   }
 
+  // Whole cells first, then leaf by leaf.
   bool close_writes() {
-    bool changed = false;
     std::vector<std::int32_t> leaves;
     append_leaves(tree_, tree_.root(), leaves);
-    for (const std::int32_t leaf : leaves) changed = close_writes(leaf) || changed;
+    bool changed = false;
+    for (int k = 0; k < tree_.n_m; ++k) changed = close(open_writes(leaves, k), fmt::format("all writes to {}", draft_.cell(t_, k))) || changed;
+    for (const std::int32_t leaf : leaves) changed = close_most(open_writes(leaf)) || changed;
     return changed;
   }
 
@@ -142,13 +147,10 @@ class Collapse {
   // The best of the first acceptable ones that remove as many nodes from the same subtree.
   std::optional<Candidate> find(int gain_limit) {
     std::optional<Candidate> best;
-    Verdict best_verdict;
-    for (const Candidate& candidate : candidates(gain_limit)) {
+    for (Candidate& candidate : candidates(gain_limit)) {
       if (best && (candidate.node != best->node || candidate.gain != best->gain)) break;
-      const Verdict verdict = try_out(candidate);
-      if (!verdict.accepted || (best && !verdict.better_than(best_verdict))) continue;
-      best = candidate;
-      best_verdict = verdict;
+      candidate.verdict = try_out(candidate);
+      if (candidate.verdict.accepted && (!best || candidate.verdict.better_than(best->verdict))) best = candidate;
     }
     return best;
   }
@@ -182,36 +184,54 @@ class Collapse {
     draft_.note(Cause::kCollapsed, t_, fmt::format("{} {}", is_side ? "the split" : "splits from", draft_.test(t_, candidate.node)),
                 is_side ? "one side does as well" : "one branch below does as well", candidate.gain);
     bypass(tree_, candidate.node, candidate.branch);
-    judge_.commit(t_, tree_, touched);
+    judge_.commit(t_, tree_, touched, &candidate.verdict);
   }
 
-  bool close_writes(std::int32_t leaf) {
-    const auto n_m = static_cast<std::size_t>(tree_.n_m);
-    std::vector<std::size_t> open;
-    for (std::size_t k = 0; k < n_m; ++k)
-      if (tree_.gate[static_cast<std::size_t>(leaf) * n_m + k] != 0) open.push_back(k);
-    if (open.empty()) return false;
-    if (close(leaf, open)) return true;
-    bool changed = false;
-    for (const std::size_t k : open)
-      if (open.size() > 1) changed = close(leaf, {k}) || changed;
-    return changed;
+  using Writes = std::vector<std::size_t>;  // places in tree_.gate
+
+  Writes open_writes(const std::vector<std::int32_t>& leaves, int cell) const {
+    Writes open;
+    for (const std::int32_t leaf : leaves) {
+      const std::size_t at = static_cast<std::size_t>(leaf) * static_cast<std::size_t>(tree_.n_m) + static_cast<std::size_t>(cell);
+      if (tree_.gate[at] != 0) open.push_back(at);
+    }
+    return open;
   }
 
-  // Closes the gates of these cells in the leaf if the judge accepts it.
-  bool close(std::int32_t leaf, const std::vector<std::size_t>& cells) {
-    std::uint8_t* gates = tree_.gate.data() + static_cast<std::size_t>(leaf) * static_cast<std::size_t>(tree_.n_m);
+  Writes open_writes(std::int32_t leaf) const {
+    Writes open;
+    for (int k = 0; k < tree_.n_m; ++k)
+      for (const std::size_t at : open_writes({leaf}, k)) open.push_back(at);
+    return open;
+  }
+
+  // Closes all of a leaf's writes, or tries the same with either half.
+  bool close_most(const Writes& writes) {
+    std::string cells;
+    for (const std::size_t at : writes)
+      cells += (cells.empty() ? "" : ", ") + draft_.cell(t_, static_cast<int>(at % static_cast<std::size_t>(tree_.n_m)));
+    if (close(writes, fmt::format("a leaf's write to {}", cells))) return true;
+    if (writes.size() < 2) return false;
+    const auto middle = writes.begin() + static_cast<std::ptrdiff_t>(writes.size() / 2);
+    const bool first = close_most(Writes(writes.begin(), middle));
+    return close_most(Writes(middle, writes.end())) || first;
+  }
+
+  // Closes these writes if the judge accepts it.
+  bool close(const Writes& writes, const std::string& what) {
+    if (writes.empty()) return false;
     std::vector<std::uint8_t> touched(static_cast<std::size_t>(tree_.leaf_count()));
-    touched[static_cast<std::size_t>(leaf)] = 1;
-    for (const std::size_t k : cells) gates[k] = 0;
-    if (!judge_.judge(t_, tree_, touched).accepted) {
-      for (const std::size_t k : cells) gates[k] = 1;
+    for (const std::size_t at : writes) {
+      tree_.gate[at] = 0;
+      touched[at / static_cast<std::size_t>(tree_.n_m)] = 1;
+    }
+    const Verdict verdict = judge_.judge(t_, tree_, touched);
+    if (!verdict.accepted) {
+      for (const std::size_t at : writes) tree_.gate[at] = 1;
       return false;
     }
-    judge_.commit(t_, tree_, touched);
-    std::string names;
-    for (const std::size_t k : cells) names += (names.empty() ? "" : ", ") + draft_.cell(t_, static_cast<int>(k));
-    draft_.note(Cause::kClosed, t_, fmt::format("a leaf's write to {}", names), "the data do not need it", 0);
+    judge_.commit(t_, tree_, touched, &verdict);
+    draft_.note(Cause::kClosed, t_, what, "the data do not need it", 0);
     return true;
   }
 

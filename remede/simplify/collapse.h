@@ -26,7 +26,8 @@ class Judge {
   bool tired() const;  // the effort is spent: judge() refuses everything
   bool visited(int t, int leaf) const;
   Verdict judge(int t, const Tree& edited, std::span<const std::uint8_t> touched);
-  void commit(int t, const Tree& edited, std::span<const std::uint8_t> touched);
+  // Makes the edit the one that others are judged against. Cheaper with its verdict, if no other was judged since.
+  void commit(int t, const Tree& edited, std::span<const std::uint8_t> touched, const Verdict* verdict = nullptr);
   // (n_v) how large the features of tree t are: the root of the mean square.
   std::vector<double> feature_sizes(int t, int n_v) const;
 
@@ -34,6 +35,7 @@ class Judge {
   std::vector<Replay> replays_;
   bool has_targets_ = false;
   double most_steps_ = 0;
+  std::uint64_t serial_ = 0;
 };
 
 // Removes branches that no sequence visits, then replaces subtrees by one of their own branches where the judge accepts it, the

@@ -28,8 +28,9 @@ class Editor {
   bool try_numbers(const Numbers& numbers, const std::vector<std::uint8_t>& touched) {
     std::vector<float> before;
     for (const auto& [number, value] : numbers) before.push_back(std::exchange(*number, value));
-    if (judge_.judge(t_, tree_, touched).accepted) {
-      judge_.commit(t_, tree_, touched);
+    const Verdict verdict = judge_.judge(t_, tree_, touched);
+    if (verdict.accepted) {
+      judge_.commit(t_, tree_, touched, &verdict);
       return true;
     }
     for (std::size_t i = numbers.size(); i > 0; --i) *numbers[i - 1].first = before[i - 1];

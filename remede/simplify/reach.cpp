@@ -82,8 +82,10 @@ void Reach::cut_cells() {
 }
 
 // Region 0 is below the first threshold, region i from threshold i - 1 on, the last but one above all; the last is NaN.
+// Without thresholds there is one region.
 Range Reach::region(int cell, std::uint32_t number) const {
   const auto& cuts = cuts_[static_cast<std::size_t>(cell)];
+  if (cuts.empty()) return {-limit_, limit_, true};
   if (number > cuts.size()) return {Range::none().low, Range::none().high, true};
   Range bounds{-limit_, limit_, false};
   if (number > 0) bounds.low = std::max(bounds.low, cuts[number - 1]);
@@ -182,30 +184,34 @@ void Reach::step(const Pack& pack, const State& state, std::size_t leaf, std::ve
   }
 }
 
+// The regions that the cell's values in `range` lie in.
+void Reach::list_regions(int cell, const Range& range, Regions& regions) const {
+  regions.clear();
+  const auto& cuts = cuts_[static_cast<std::size_t>(cell)];
+  const auto number = [&](float v) { return static_cast<std::uint32_t>(std::upper_bound(cuts.begin(), cuts.end(), v) - cuts.begin()); };
+  if (range.has_numbers() || cuts.empty())
+    for (std::uint32_t r = number(range.low), last = number(range.high); r <= last; ++r) regions.push_back(r);
+  if (range.nan && !cuts.empty()) regions.push_back(static_cast<std::uint32_t>(cuts.size() + 1));
+}
+
 // Adds the states that lie in `next`, one for every choice of a region per cell; whether anything was new.
 bool Reach::reach(Pack& pack, const std::vector<Range>& next) {
   const std::size_t n = pack.cells.size();
-  std::vector<Regions> choices(n);  // the regions that next[i] touches
-  for (std::size_t i = 0; i < n; ++i) {
-    const auto& cuts = cuts_[static_cast<std::size_t>(pack.cells[i])];
-    const auto number = [&](float v) { return static_cast<std::uint32_t>(std::upper_bound(cuts.begin(), cuts.end(), v) - cuts.begin()); };
-    if (next[i].has_numbers())
-      for (std::uint32_t r = number(next[i].low); r <= number(next[i].high); ++r) choices[i].push_back(r);
-    if (next[i].nan) choices[i].push_back(static_cast<std::uint32_t>(cuts.size() + 1));
-  }
+  choices_.resize(std::max(choices_.size(), n));
+  for (std::size_t i = 0; i < n; ++i) list_regions(pack.cells[i], next[i], choices_[i]);
+  chosen_.assign(n, 0);
+  regions_.resize(n);
+  part_.resize(n);
   bool grown = false;
-  std::vector<std::size_t> chosen(n);
-  Regions regions(n);
-  std::vector<Range> part(n);
   while (work_left_ > 0) {
     --work_left_;
     for (std::size_t i = 0; i < n; ++i) {
-      regions[i] = choices[i][chosen[i]];
-      part[i] = meet(next[i], region(pack.cells[i], regions[i]));
+      regions_[i] = choices_[i][chosen_[i]];
+      part_[i] = meet(next[i], region(pack.cells[i], regions_[i]));
     }
-    grown = join_state(pack, regions, part) || grown;
+    grown = join_state(pack, regions_, part_) || grown;
     std::size_t i = 0;
-    while (i < n && ++chosen[i] == choices[i].size()) chosen[i++] = 0;
+    while (i < n && ++chosen_[i] == choices_[i].size()) chosen_[i++] = 0;
     if (i == n) break;
   }
   return grown;

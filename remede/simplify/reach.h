@@ -1,7 +1,8 @@
 // What a tree's memory can ever hold, whatever the inputs: a search over regions.
 //
-// The thresholds on a cell cut its values into regions (and NaN is one more). A state of the search is one region of every cell,
-// with the interval of values found so far in it: then every memory test is decided, and a step from the state goes through
+// The thresholds on a cell cut its values into regions (and NaN is one more; a cell that is not tested is one region, NaN and
+// all). A state of the search is one region of every cell, with the interval of values found so far in it: then every memory
+// test is decided, and a step from the state goes through
 // each leaf that the state and some input can reach, to the regions that the leaf's writes can reach. Before the first step all
 // cells are 0. Intervals that keep growing are widened to their region, so the search ends.
 // Where the regions of all cells together are too many, each cell is searched on its own (knowing less, never wrong); where even
@@ -24,9 +25,9 @@ namespace remede {
 struct ReachOptions {
   bool finite_inputs = false;        // inputs are finite or missing
   bool zero_is_none = false;         // a weight of 0 is no term at all, even where what it weighs is infinite or NaN
-  std::size_t joint_states = 1024;   // the search over all cells together gives up above these
-  std::size_t joint_work = 50000;    // states reached from states, each counted every time
-  std::size_t cell_work = 2000000;   // the same for the search cell by cell
+  std::size_t joint_states = 256;    // the search over all cells together gives up above these
+  std::size_t joint_work = 4000;     // states reached from states, each counted every time
+  std::size_t cell_work = 1000000;   // the same for the search cell by cell
 };
 
 class Reach {
@@ -82,6 +83,7 @@ class Reach {
   bool fits(const State& state, const Pack& pack, const Leaf& leaf) const;
   void step(const Pack& pack, const State& state, std::size_t leaf, std::vector<Range>& next) const;
   Range value_written(std::size_t leaf, int cell, const Pack& pack, const State& state) const;
+  void list_regions(int cell, const Range& range, Regions& regions) const;
   bool reach(Pack& pack, const std::vector<Range>& next);
   bool join_state(Pack& pack, const Regions& regions, const std::vector<Range>& part);
   Range region(int cell, std::uint32_t number) const;
@@ -99,6 +101,10 @@ class Reach {
   std::vector<Leaf> leaves_;
   std::vector<Pack> packs_;
   std::vector<std::size_t> pack_of_;      // (n_m)
+  std::vector<Regions> choices_;          // scratch of reach()
+  std::vector<std::size_t> chosen_;
+  Regions regions_;
+  std::vector<Range> part_;
 };
 
 }  // namespace remede
