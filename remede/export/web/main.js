@@ -1,0 +1,326 @@
+// The state of the page, and what connects its parts.
+
+class App {
+  constructor(modelJson, page) {
+    this.page = page;
+    this.model = compileModel(modelJson, page.arithmetic);
+    this.data = new Data(this.model, page.data);
+    this.paths = this.model.trees.map(pathsOf);
+    this.font = getComputedStyle(document.body).fontFamily;
+    this.treeNumber = 0;
+    this.step = 0;
+    this.editing = false;
+    this.allShown = false;
+    const node = { jump: (number) => this.nextAt(number), describe: (number) => this.describe(number) };
+    this.treeView = new TreeView(byId('tree'), byId('minimap'), { ...node, framed: () => byId('follow').setAttribute('aria-pressed', this.treeView.following) });
+    this.outline = new Outline(byId('outline'), node);
+    this.machine = new MachineView(byId('machinepicture'), byId('machinenote'), page.machine);
+    this.panel = new StepPanel(byId('step'), this);
+    this.player = new Player(this);
+    this.traces = new Traces(this);
+  }
+
+  get sequence() { return this.data.sequences[this.number]; }
+  get tree() { return this.model.trees[this.treeNumber]; }
+  get words() { return this.page.words[this.treeNumber]; }
+  get run() { return this.number === undefined ? null : this.data.run(this.sequence); }
+  get original() { return this.data.original(this.sequence); }
+  get treeRun() { return this.run.trees[this.treeNumber]; }
+  get originalTreeRun() { return this.original.trees[this.treeNumber]; }
+  get leaf() { return this.treeRun.leaf[this.step]; }
+  get path() { return this.paths[this.treeNumber][this.leaf]; }
+
+  // One column of a (rows, width) array.
+  column(array, width, index) {
+    const list = new Float32Array(array.length / width);
+    for (let r = 0; r < list.length; ++r) list[r] = array[r * width + index];
+    return list;
+  }
+
+  // What the test at this node of the tree shown sees in this step.
+  valueAt(node) {
+    const { tree } = this, feature = tree.feature[node];
+    return feature < tree.nX ? this.run.x[this.step * tree.nX + feature] : this.treeRun.memory[this.step * tree.nM + feature - tree.nX];
+  }
+
+  goesRight(node) {
+    const v = this.valueAt(node);
+    return Number.isNaN(v) ? this.tree.missingRight[node] === 1 : v >= this.tree.threshold[node];
+  }
+
+  // Does a step ask for a cell: in a test on its way, in a linear answer, or in a write that reads the memory?
+  reads(step, cell) {
+    const { tree } = this, leaf = this.treeRun.leaf[step], feature = tree.nX + cell;
+    if (this.paths[this.treeNumber][leaf].some((node) => node >= 0 && tree.feature[node] === feature)) return true;
+    for (let o = 0; tree.linear && o < tree.nY; ++o) if (tree.linear[(leaf * tree.nY + o) * tree.nV + feature] !== 0) return true;
+    if (tree.nW === tree.nX) return false;
+    for (let k = 0; k < tree.nM; ++k)
+      if (tree.gate[leaf * tree.nM + k] && tree.write[(leaf * tree.nM + k) * tree.nW + feature] !== 0) return true;
+    return false;
+  }
+
+  writes(step, cell) {
+    return this.tree.gate[this.treeRun.leaf[step] * this.tree.nM + cell] === 1;
+  }
+
+  // Thresholds on a feature of the tree shown, each once.
+  thresholdsOf(feature) {
+    const list = new Set();
+    for (const [id] of this.words.view) if (id >= 0 && this.tree.feature[id] === feature) list.add(this.tree.threshold[id]);
+    return [...list];
+  }
+
+  // Inputs in the order of their use: tested ones, then those with weights, then the rest, which is shown on request.
+  inputsByUse() {
+    this.use ??= new Map();
+    if (this.use.has(this.treeNumber)) return this.use.get(this.treeNumber);
+    const { tree, words } = this, count = new Float64Array(tree.nX);
+    for (const [id] of words.view) {
+      if (id >= 0 && tree.feature[id] < tree.nX) count[tree.feature[id]] += 1000;
+      if (id >= 0) continue;
+      for (let i = 0; i < tree.nX; ++i) {
+        for (let k = 0; k < tree.nM; ++k) if (tree.write[(~id * tree.nM + k) * tree.nW + i] !== 0) count[i] += 1;
+        for (let o = 0; tree.linear && o < tree.nY; ++o) if (tree.linear[(~id * tree.nY + o) * tree.nV + i] !== 0) count[i] += 1;
+      }
+    }
+    const order = [...count.keys()].filter((i) => count[i] > 0).sort((a, b) => count[b] - count[a] || a - b);
+    const answer = { order, rest: [...count.keys()].filter((i) => count[i] === 0) };
+    this.use.set(this.treeNumber, answer);
+    return answer;
+  }
+
+  shownInputs() {
+    const { order, rest } = this.inputsByUse(), most = 6;
+    const list = this.allShown ? [...order, ...rest] : order.length > 0 ? order.slice(0, most) : rest.slice(0, most);
+    return list.sort((a, b) => a - b);
+  }
+
+  shownCells() {
+    const used = [...this.words.used.keys()].filter((k) => this.words.used[k]);
+    return this.allShown ? used : used.slice(0, 6);
+  }
+
+  // For sliders: what the data hold, and the thresholds.
+  inputRange(i) {
+    this.ranges ??= new Map();
+    if (!this.ranges.has(i)) {
+      let low = Infinity, high = -Infinity;
+      for (let at = i; at < this.data.x.length; at += this.model.nX) {
+        low = Math.min(low, this.data.x[at] || 0);
+        high = Math.max(high, this.data.x[at] || 0);
+      }
+      for (const t of this.thresholdsOf(i)) [low, high] = [Math.min(low, t), Math.max(high, t)];
+      const room = (high - low || 1) * 0.1;
+      this.ranges.set(i, { low: low - room, high: high + room });
+    }
+    return this.ranges.get(i);
+  }
+
+  // Moving about.
+  select(number, step = 0) {
+    this.number = Math.min(this.data.sequences.length - 1, Math.max(0, number));
+    this.step = Math.min(this.sequence.steps - 1, Math.max(0, step));
+    this.player.reset();
+    this.traces.reset();
+    this.showSequence();
+    this.showStep();
+  }
+
+  goTo(step) {
+    this.step = Math.min(this.sequence.steps - 1, Math.max(0, step));
+    this.showStep();
+  }
+
+  pause() {
+    this.player.pause();
+  }
+
+  // The next (1) or previous (-1) mistake, in this sequence or in another one.
+  toMark(direction) {
+    this.pause();
+    const { sequences } = this.data;
+    const inside = this.run.marked.filter((t) => (direction > 0 ? t > this.step : t < this.step));
+    if (inside.length > 0) return this.goTo(direction > 0 ? inside[0] : inside.at(-1));
+    for (let i = 1; i <= sequences.length; ++i) {
+      const number = (this.number + direction * i + sequences.length * i) % sequences.length;
+      const { marked } = this.data.run(sequences[number]);
+      if (marked.length === 0) continue;
+      const step = direction > 0 ? marked[0] : marked.at(-1);
+      return number === this.number ? this.goTo(step) : this.select(number, step);
+    }
+  }
+
+  // The next step, from the start again after the last, whose path passes this node.
+  nextAt(node) {
+    this.pause();
+    for (let i = 1; i <= this.sequence.steps; ++i) {
+      const t = (this.step + i) % this.sequence.steps;
+      if (this.paths[this.treeNumber][this.treeRun.leaf[t]].includes(node)) return this.goTo(t);
+    }
+  }
+
+  toWriter() {
+    const { tree, step } = this;
+    let latest = -1;
+    for (let k = 0; k < tree.nM; ++k) if (this.reads(step, k)) latest = Math.max(latest, this.treeRun.wrote[step * tree.nM + k]);
+    if (latest >= 0) this.goTo(latest);
+  }
+
+  // Editing.
+  setEditing(on) {
+    this.editing = on;
+    document.body.classList.toggle('is-editing', on);
+    byId('edit').setAttribute('aria-pressed', on);
+    this.panel.update();
+    this.hint();
+  }
+
+  edit(step, input, value) {
+    this.data.edit(this.sequence, step, input, value);
+    this.changed();
+  }
+
+  takeBack() {
+    this.data.takeBack(this.sequence);
+    this.changed();
+  }
+
+  changed() {
+    this.traces.draw();
+    this.player.drawMarks();
+    this.showSequence();
+    this.showStep();
+    this.hint();
+  }
+
+  hint() {
+    const { nY, classifies } = this.model;
+    let text = '';
+    if (this.sequence.edited) {
+      let changed = 0;
+      for (let t = 0; t < this.sequence.steps; ++t) {
+        const at = t * nY, now = this.run.output, before = this.original.output;
+        changed += classifies ? argMax(now, at, nY) !== argMax(before, at, nY) : now.subarray(at, at + nY).some((y, o) => y !== before[at + o]);
+      }
+      text = `${plural(this.sequence.edited.cells.size, 'value')} changed: ${changed === 0 ? 'no answer is' : plural(changed, 'answer')} ${changed === 0 ? '' : changed === 1 ? 'is ' : 'are '}different`;
+    } else if (this.editing) {
+      text = 'Drag an input up or down, or type a number';
+    }
+    byId('lanehint').textContent = text;
+  }
+
+  // Showing.
+  showStep() {
+    const { path } = this, values = new Map();
+    for (const node of path) if (node >= 0) values.set(node, short(this.valueAt(node), 3));
+    this.treeView.light(path, values);
+    this.outline.light(path, values);
+    this.panel.update();
+    this.player.update();
+    this.traces.follow();
+    if (this.page.machine) {
+      if (this.walked?.run !== this.run) this.walked = { run: this.run, states: this.machine.walk(this.run.x, this.model.nX, this.sequence.steps) };
+      this.machine.light(this.walked.states[this.step], this.walked.states[this.step + 1]);
+    }
+    this.remember();
+  }
+
+  showSequence() {
+    byId('pick').value = this.number;
+    const list = byId('list');
+    for (const row of list.children) {
+      const own = this.data.sequences[row.dataset.number], current = own === this.sequence;
+      row.classList.toggle('current', current);
+      row.classList.toggle('changed', Boolean(own.edited));
+      if (current) row.setAttribute('aria-current', 'true'); else row.removeAttribute('aria-current');
+      if (!current) continue;
+      const top = row.offsetTop - list.offsetTop;
+      if (top < list.scrollTop || top + row.offsetHeight > list.scrollTop + list.clientHeight) list.scrollTop = top - list.clientHeight / 3;
+    }
+    const some = this.data.sequences.some((s) => s.marked > 0);
+    for (const id of ['before', 'after']) byId(id).disabled = !some && this.run.marked.length === 0;
+  }
+
+  showTree(number) {
+    this.treeNumber = number;
+    byId('whichtree').value = number;
+    const { words, tree } = this;
+    const drawn = this.treeView.show(words.svg);
+    byId('views').querySelector('[data-view=tree]').hidden = !drawn;
+    const outputs = (leaf) => tree.output.subarray(leaf * tree.nY, (leaf + 1) * tree.nY);
+    this.outline.show(words, (node) => tree.feature[node] >= tree.nX,
+      (leaf) => (this.model.classifies && !tree.linear && !tree.first ? classInk(argMax(outputs(leaf))) : null));
+    const { order, rest } = this.inputsByUse();
+    const hidden = order.length + rest.length - (order.length > 0 ? Math.min(6, order.length) : Math.min(6, rest.length));
+    byId('more').hidden = hidden === 0;
+    this.panel.key = null;
+    if (this.number !== undefined) {
+      this.traces.reset(true);
+      this.showStep();
+    }
+  }
+
+  showView(view) {
+    this.view = view;
+    for (const tab of byId('views').children) tab.setAttribute('aria-selected', tab.dataset.view === view);
+    for (const id of ['tree', 'outline', 'machine']) byId(id).hidden = id !== view;
+    byId('zoom').hidden = view !== 'tree';
+    if (view === 'tree') this.treeView.reframe(false);
+    if (view === 'outline') this.outline.keepInView();
+  }
+
+  // The place in the address, for a reload or a link; not while it changes all the time.
+  remember() {
+    clearTimeout(this.remembering);
+    this.remembering = setTimeout(() => {
+      try { history.replaceState(null, '', `#${this.number + 1}.${this.step + 1}`); } catch { /* a browser that forbids it for files */ }
+    }, 400);
+  }
+}
+
+// Texts of tooltips.
+Object.assign(App.prototype, {
+  describe(node) {
+    const { tree, words } = this, here = this.treeRun.leaf.reduce((n, leaf) => n + this.paths[this.treeNumber][leaf].includes(node), 0);
+    const visits = `${plural(here, 'step')} of this sequence${here > 0 ? '; click for the next' : ''}`;
+    if (node < 0) {
+      const leaf = words.leaves[~node];
+      return [(leaf.full ?? leaf.say).join('\n'), [...leaf.writes.map((w) => w.full), `all data: ${words.counts[~node]}`, visits]];
+    }
+    const name = words.features[tree.feature[node]], onPath = this.path.includes(node);
+    return [words.tests[node], [
+      ['threshold', exact(tree.threshold[node])],
+      ...(onPath ? [[`${name} now`, exact(this.valueAt(node)), '--rm-lit']] : []),
+      ...(tree.feature[node] < tree.nX ? [['a missing value', `goes ${tree.missingRight[node] ? 'yes' : 'no'}`]] : []),
+      visits,
+    ]];
+  },
+
+  laneTip(lane, step) {
+    const { model, data, sequence, run, treeRun, tree } = this, { nY } = model;
+    if (lane.kind === 'input') {
+      const rows = [[lane.name, exact(run.x[step * model.nX + lane.index]), '--rm-input-line']];
+      if (data.isEdited(sequence, step, lane.index)) rows.push(['in the data', exact(data.inputs(sequence)[step * model.nX + lane.index])]);
+      return rows;
+    }
+    if (lane.kind === 'cell') {
+      const k = lane.index, wrote = treeRun.wrote[step * tree.nM + k];
+      return [
+        [`${lane.name} before`, exact(treeRun.memory[step * tree.nM + k]), '--rm-cell-line'],
+        ...(this.writes(step, k) ? [['after', exact(treeRun.memory[(step + 1) * tree.nM + k]), '--rm-write-text']] : []),
+        this.reads(step, k) ? `read here${wrote >= 0 ? `, written at ${data.stepName(sequence, wrote)}` : ''}` : 'not read here',
+      ];
+    }
+    const first = (sequence.first + step) * nY;
+    if (lane.kind === 'value') {
+      const o = lane.index, rows = [[lane.name, exact(run.output[step * nY + o]), '--rm-c0']];
+      if (data.hasTarget(sequence, step))
+        rows.push(['target', exact(data.value[first + o]), '--rm-soft'], ['off by', exact(f32(run.output[step * nY + o] - data.value[first + o]))]);
+      return rows;
+    }
+    const order = [...Array(nY).keys()].sort((a, b) => run.output[step * nY + b] - run.output[step * nY + a] || a - b);
+    const rows = order.slice(0, 6).map((o) => [model.classes[o], exact(run.output[step * nY + o]), classInk(o)]);
+    if (data.hasTarget(sequence, step)) rows.push(['target', model.classes[data.label[sequence.first + step]]]);
+    return rows;
+  },
+});
