@@ -5,6 +5,7 @@
 
 #include "remede/base/random.h"
 #include "remede/base/threads.h"
+#include "remede/model/predict.h"
 #include "remede/simplify/simplify.h"
 #include "remede/train/improve.h"
 #include "remede/train/score.h"
@@ -16,6 +17,7 @@ constexpr std::size_t kImproved = 2;        // candidates worth the exact moves
 constexpr std::size_t kHoldSequences = 200;  // that the test of holding looks at
 constexpr std::int64_t kHoldRepeats = 300;   // of one step of each
 constexpr double kHoldTie = 0.02;
+constexpr double kDriftTie = 0.02;
 
 // Validation sequences with one step of each repeated many times; the repeated steps carry no target. Where a task is about what
 // was seen and not about how long ago, a model that holds its memory answers as before.
@@ -40,11 +42,37 @@ Sequences stretched(const Sequences& data) {
   return out;
 }
 
+// Which of the regions, that the thresholds on cell k cut it into, a value is in.
+int region(const Tree& tree, int k, float value) {
+  int above = 0;
+  for (std::size_t i = 0; i < tree.feature.size(); ++i)
+    if (tree.feature[i] == tree.n_x + k && value >= tree.threshold[i]) ++above;
+  return above;
+}
+
+double drift(const Model& model, const Sequences& data) {
+  std::int64_t silent = 0, steps = 0;
+  for (const Tree& tree : model.trees) {
+    std::vector<float> m(static_cast<std::size_t>(tree.n_m)), before(m), y(static_cast<std::size_t>(tree.n_y));
+    for (std::size_t s = 0; s < std::min(data.count(), kHoldSequences); ++s) {
+      std::fill(m.begin(), m.end(), 0.0F);
+      for (auto t = static_cast<std::size_t>(data.offset[s]); t < static_cast<std::size_t>(data.offset[s + 1]); ++t, ++steps) {
+        before = m;
+        step(tree, data.x.data() + t * static_cast<std::size_t>(data.n_x), model.fill.data(), m.data(), y.data());
+        for (int k = 0; k < tree.n_m; ++k)
+          if (m[k] != before[k] && region(tree, k, m[k]) == region(tree, k, before[k])) ++silent;
+      }
+    }
+  }
+  return static_cast<double>(silent) / static_cast<double>(std::max<std::int64_t>(1, steps));
+}
+
 void assess(Candidate& c, const Sequences& validation, const Sequences& hold) {
   const Score s = score(c.model, validation);
   c.accuracy = s.accuracy;
   c.loss = validation.label.empty() ? s.rmse * s.rmse : s.log_loss;
   c.numbers = stored_numbers(c.model);
+  c.drift = drift(c.model, validation);
   if (hold.steps() > 0) c.hold = score(c.model, hold).accuracy;
 }
 
@@ -69,11 +97,13 @@ void order(std::vector<Candidate>& all, const Sequences& validation) {
   const auto end = std::stable_partition(all.begin(), all.end(), [&](const Candidate& c) {
     return classes ? c.accuracy >= best_accuracy - slack : c.loss <= best_loss + slack;
   });
-  double hold = 0;
+  double hold = 0, least_drift = 1e9;
   for (auto c = all.begin(); c != end; ++c) hold = std::max(hold, c->hold);
+  for (auto c = all.begin(); c != end; ++c)
+    if (c->hold >= hold - kHoldTie) least_drift = std::min(least_drift, c->drift);
+  const auto holds = [&](const Candidate& c) { return c.hold >= hold - kHoldTie && c.drift <= least_drift + kDriftTie; };
   std::stable_sort(all.begin(), end, [&](const Candidate& a, const Candidate& b) {
-    const bool a_holds = a.hold >= hold - kHoldTie, b_holds = b.hold >= hold - kHoldTie;
-    return a_holds != b_holds ? a_holds : a.numbers < b.numbers;
+    return holds(a) != holds(b) ? holds(a) : a.numbers < b.numbers;
   });
 }
 

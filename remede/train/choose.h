@@ -16,6 +16,7 @@ struct Candidate {
   double loss = 0;           // on validation data: mean log loss, or mean squared error
   double accuracy = 0;       // classification
   double hold = 1;           // accuracy where one step of each sequence is repeated many times; classification
+  double drift = 0;          // changes of cells, per step, that cross none of their thresholds: what adds up over time
   std::size_t numbers = 0;   // stored in the trees
   int trained_nodes = 0;
 };

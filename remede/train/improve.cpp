@@ -52,9 +52,10 @@ class Improver {
       if (options_.refit && changed) refit();
       if (!changed) break;
     }
-    if (options_.centre) {
+    if (options_.settle || options_.centre) {
       start_judging();
-      centre();
+      if (options_.settle && tree_.form.leaf_output == LeafOutput::kConstant) each_write(&Improver::settle);
+      if (options_.centre) centre();
       if (options_.refit) refit();
     }
   }
@@ -171,6 +172,37 @@ class Improver {
       changed = accept(edited, only(leaf)) || changed;
     }
     return changed;
+  }
+
+  // A memory that moves by small amounts drifts in longer sequences than were seen. Weights in whole-numbered ratios cancel
+  // exactly, a saturated tanh is exactly 1, and a cell that is overwritten forgets what it was: each is taken where nothing gets
+  // worse by it.
+  bool settle(int leaf, int cell) {
+    const auto at = static_cast<std::size_t>(leaf * tree_.n_m + cell);
+    if (tree_.gate[at] == 0) return false;
+    const auto n_w = static_cast<std::size_t>(tree_.n_w());
+    std::vector<float> row(tree_.write.begin() + static_cast<std::ptrdiff_t>(at * n_w), tree_.write.begin() + static_cast<std::ptrdiff_t>((at + 1) * n_w));
+    row.push_back(tree_.bias.empty() ? 0.0F : tree_.bias[at]);
+    float unit = 0;
+    for (const float w : row) unit = std::max(unit, std::abs(w));
+    if (unit == 0.0F) return false;
+    const bool overwrites = tree_.blend.empty() || tree_.blend[at] == 1.0F;
+    for (const bool overwrite : {true, false}) {
+      if (overwrite && tree_.blend.empty()) continue;
+      if (!overwrite && overwrites && !tree_.blend.empty()) continue;
+      for (const float parts : {1.0F, 2.0F, 3.0F})
+        for (const float gain : {32.0F, 8.0F, 2.0F, 1.0F, 0.5F}) {
+          Tree edited = tree_;
+          if (overwrite) edited.blend[at] = 1.0F;
+          for (std::size_t f = 0; f < row.size(); ++f) {
+            const float w = gain * std::nearbyint(row[f] / unit * parts);
+            if (f < n_w) edited.write[at * n_w + f] = w;
+            else if (!edited.bias.empty()) edited.bias[at] = w;
+          }
+          if (accept(edited, only(leaf), true)) return true;
+        }
+    }
+    return false;
   }
 
   bool each_split() {
