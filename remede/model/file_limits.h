@@ -2,6 +2,7 @@
 // proportion.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 
 #include "remede/model/model.h"
@@ -16,8 +17,11 @@ inline constexpr std::size_t kKeyCost = 3;
 inline constexpr std::size_t kGroupCost = 4;
 inline constexpr std::size_t kMostFileKeys = 1000;  // of one object
 inline constexpr int kMostFileNesting = 16;
-// A file names only the cells a leaf writes, so a few bytes may stand for many zeros: this many, over all trees.
-inline constexpr std::size_t kMostImpliedZeros = std::size_t{1} << 24;
+// A file names only the cells a leaf writes, so a few bytes may stand for many zeros: this many in a file of `bytes`,
+// over all trees. Small files get little memory, honest large ones what they need, none more than 256 MiB.
+inline constexpr std::size_t most_implied_zeros(std::size_t bytes) {
+  return std::min(std::size_t{1} << 26, (std::size_t{1} << 22) + 256 * bytes);
+}
 
 // The numbers of one cell of one leaf: a weight for everything the write reads, bias and blend.
 inline std::size_t numbers_of_write(const Tree& tree) { return static_cast<std::size_t>(tree.n_w()) + 2; }

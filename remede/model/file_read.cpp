@@ -141,6 +141,7 @@ LeafForm read_form(const Json& json, const Place& at) {
 using InputNumbers = std::unordered_map<std::string, std::int32_t>;
 
 std::int32_t read_feature(const Json& json, const Place& at, const Tree& tree, const InputNumbers& inputs) {
+  if (json.contains("cell") && json.contains("input")) fail("{}: expected 'input' or 'cell', got both", at.text());
   if (json.contains("cell")) return tree.n_x + read_integer(json, "cell", at, 0, tree.n_m - 1);
   const Json& name = member(json, "input", at);
   const auto found = inputs.find(read_text(name, {&at, "input"}));
@@ -297,7 +298,7 @@ Model model_from_json(std::string_view text, const std::string& where) {
   InputNumbers inputs;
   for (std::size_t i = 0; i < model.schema.inputs.size(); ++i)
     inputs.emplace(model.schema.inputs[i], static_cast<std::int32_t>(i));
-  std::size_t zeros_left = kMostImpliedZeros;
+  std::size_t zeros_left = most_implied_zeros(text.size());
   const Place trees{&root, "trees"};
   for (const Json& tree : list(json, "trees", root, static_cast<std::size_t>(kMostTrees)))
     model.trees.push_back(

@@ -118,7 +118,7 @@ std::string training_lines(const TrainingRecord& training, const std::string& in
 }
 
 // What is written must be readable again. The costs of nodes and cells are rounded up.
-void check_fits(const Model& model) {
+void check_fits(const Model& model, const std::string& json) {
   constexpr std::size_t kNodeCost = 40;
   std::size_t zeros = 0;
   std::size_t values = model.training.training_loss.size() + model.training.validation_loss.size();
@@ -130,19 +130,17 @@ void check_fits(const Model& model) {
         rows * kNodeCost + tree.linear.size() + (tree.gate.size() - closed) * static_cast<std::size_t>(tree.n_w());
     values += kNodeCost * static_cast<std::size_t>(tree.node_count());
   }
+  const std::size_t most_zeros = most_implied_zeros(json.size());
   if (values > kMostFileValues) fail("model: expected at most {} numbers, for a file, got {}", kMostFileValues, values);
-  if (zeros > kMostImpliedZeros)
-    fail("model: expected at most {} weights of cells that are not written, for a file, got {}", kMostImpliedZeros,
-         zeros);
+  if (zeros > most_zeros)
+    fail("model: expected at most {} weights of cells that are not written, for a file, got {}", most_zeros, zeros);
+  if (json.size() > kMostFileBytes)
+    fail("model: expected at most {} bytes, for a file, got {}", kMostFileBytes, json.size());
   if (model.training.settings.size() > kMostFileKeys)
     fail("model: expected at most {} training settings, got {}", kMostFileKeys, model.training.settings.size());
 }
 
-}  // namespace
-
-std::string to_json(const Model& model) {
-  check(model, "model");
-  check_fits(model);
+std::string model_lines(const Model& model) {
   const Schema& schema = model.schema;
   std::vector<std::string> trees;
   for (const Tree& tree : model.trees) trees.push_back(tree_lines(tree, schema, "    "));
@@ -152,8 +150,16 @@ std::string to_json(const Model& model) {
                 entry("fill", numbers(model.fill.data(), model.fill.size())), entry("targets", texts(schema.targets)),
                 entry("classes", texts(schema.classes)), entry("id", text(schema.id)), entry("time", text(schema.time)),
                 entry("trees", lines(trees, "  ", '[', ']')), entry("training", training_lines(model.training, "  "))},
-               "", '{', '}') +
-         "\n";
+               "", '{', '}');
+}
+
+}  // namespace
+
+std::string to_json(const Model& model) {
+  check(model, "model");
+  const std::string json = model_lines(model) + "\n";
+  check_fits(model, json);
+  return json;
 }
 
 }  // namespace remede

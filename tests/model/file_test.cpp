@@ -168,6 +168,7 @@ const std::vector<Damage> kDamages = {
      "input: expected the name of an input, got \"wind\""},
     {"unknown cell", [](Json& j) { node(j, 1)["cell"] = 2; },
      "nodes[1].cell: expected a whole number from 0 to 1, got 2"},
+    {"input and cell", [](Json& j) { node(j, 1)["input"] = "flow"; }, "nodes[1]: expected 'input' or 'cell', got both"},
     {"threshold of text", [](Json& j) { node(j, 1)["threshold"] = "0"; }, "threshold: expected a number, got \"0\""},
     {"missing nowhere", [](Json& j) { node(j, 1)["missing"] = "up"; }, "expected \"left\" or \"right\", got \"up\""},
     {"child is the root", [](Json& j) { node(j, 1)["left"] = 0; }, "left: expected a whole number from 1 to 6, got 0"},
