@@ -71,7 +71,9 @@ std::vector<Portfolio> draw_portfolios(const Config& config, const Sequences& tr
   std::uint64_t number = 0;
   for (const Regime regime : regimes) {
     Portfolio& plans = stages.emplace_back();
-    for (int i = 0; i < config.starts; ++i, ++number) {
+    // The paper's leaf finds its way from fewer starts, and there is no second stage.
+    const int starts = config.form == FormChoice::kPaper ? 2 * config.starts : config.starts;
+    for (int i = 0; i < starts; ++i, ++number) {
       Random random(static_cast<std::uint64_t>(config.seed), kPlanStream + number);
       StartPlan plan;
       plan.shape.n_x = training.n_x;

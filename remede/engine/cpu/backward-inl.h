@@ -39,16 +39,16 @@ HWY_NOINLINE void leaf_derivative(const PreparedTree& tree, const Reached& reach
   const Wide one = set(1.0F);
   for (int k = 0; k < n_m; ++k) {
     const Wide qk = load(q + k * 16), uk = load(u + k * 16), m = load(v + (n_x + k) * 16);
-    const Wide open = of_leaf(reached, tree.open.data(), n_m, k);
+    const Wide open = of_leaf(reached, tree.open + k);
     Wide full = uk, through = mul(qk, open), stays = qk;
     if (blends) {
-      const Wide a = of_leaf(reached, tree.blend.data(), n_m, k), gap = sub(uk, m);
+      const Wide a = of_leaf(reached, tree.blend + k), gap = sub(uk, m);
       full = mul(a, gap);
-      store(mul(mul(through, gap), of_leaf(reached, tree.blend_slope.data(), n_m, k)), f_out + (at(Group::kRate) + k) * 16);
+      store(mul(mul(through, gap), of_leaf(reached, tree.blend_slope + k)), f_out + (at(Group::kRate) + k) * 16);
       stays = sub(qk, mul(through, a));
       through = mul(through, a);
     }
-    store(mul(mul(qk, full), of_leaf(reached, tree.gate_slope.data(), n_m, k)), f_out + (at(Group::kGate) + k) * 16);
+    store(mul(mul(qk, full), of_leaf(reached, tree.gate_slope + k)), f_out + (at(Group::kGate) + k) * 16);
     const Wide ak = mul(through, sub(one, mul(uk, uk)));
     for (int f = 0; f < n_w; ++f) store(mul(ak, load(v + f * 16)), f_out + (at(Group::kWrite) + k * n_w + f) * 16);
     if (shape.form.write_bias) store(ak, f_out + (at(Group::kBias) + k) * 16);
@@ -59,10 +59,10 @@ HWY_NOINLINE void leaf_derivative(const PreparedTree& tree, const Reached& reach
     Wide sum = load(back + k * 16);
     if (shape.form.write_reads == WriteReads::kInputsAndMemory)
       for (int i = 0; i < n_m; ++i)
-        sum = fused(load(back + (n_m + i) * 16), of_leaf(reached, tree.rows.data(), tree.row, at(Group::kWrite) + i * n_w + n_x + k), sum);
+        sum = fused(load(back + (n_m + i) * 16), of_leaf(reached, at(Group::kWrite) + i * n_w + n_x + k), sum);
     if (shape.form.leaf_output == LeafOutput::kLinear)
       for (int i = 0; i < n_y; ++i)
-        sum = fused(load(g + i * 16), of_leaf(reached, tree.rows.data(), tree.row, at(Group::kLinear) + i * n_v + n_x + k), sum);
+        sum = fused(load(g + i * 16), of_leaf(reached, at(Group::kLinear) + i * n_v + n_x + k), sum);
     store(sum, back + k * 16);
   }
 }
@@ -73,6 +73,34 @@ HWY_NOINLINE void add_leaf_rows(const PreparedTree& tree, const std::int32_t* le
     add_row(s.f_rows.data() + lane * tree.row, tree.row, sums.leaf.data() + static_cast<std::size_t>(leaf[lane]) * tree.row);
 }
 
+// Rows of eight floats, the commonest small case, go through one register.
+#if HWY_TARGET == HWY_SCALAR
+constexpr bool kWide8 = false;
+#else
+constexpr bool kWide8 = hn::MaxLanes(hn::CappedTag<float, 8>()) == 8;
+#endif
+
+template <int kWidth>
+HWY_INLINE void add_node_rows_of(const Scratch& s, const std::int32_t* leaf, int leaves, int depth, std::size_t alive, float* sums,
+                                 int width = kWidth) {
+  const float *r = s.r.data(), *rows = s.v_rows.data();
+  for (std::size_t lane = 0; lane < alive; ++lane) {
+    const auto place = static_cast<std::size_t>(leaf[lane] + leaves);
+    const float* from = rows + lane * width;
+    if constexpr (kWidth == 8 && kWide8) {
+      const hn::CappedTag<float, 8> d8;
+      const auto v = hn::LoadU(d8, from);
+      for (int level = 0; level < depth; ++level) {
+        float* to = sums + ((place >> (depth - level)) - 1) * 8;
+        hn::StoreU(hn::MulAdd(hn::Set(d8, r[level * 16 + lane]), v, hn::LoadU(d8, to)), d8, to);
+      }
+    } else {
+      for (int level = 0; level < depth; ++level)
+        add_scaled(r[level * 16 + lane], from, width, sums + ((place >> (depth - level)) - 1) * width);
+    }
+  }
+}
+
 HWY_NOINLINE void add_node_rows(const PreparedTree& tree, const float* v, const std::int32_t* leaf, std::size_t alive, Scratch& s,
                               cpu::PieceSums& sums) {
   const int depth = tree.shape.depth, n_v = tree.shape.n_v(), width = tree.node_row;
@@ -81,12 +109,8 @@ HWY_NOINLINE void add_node_rows(const PreparedTree& tree, const float* v, const 
   store(set(1.0F), columns + n_v * 16);
   for (int k = n_v + 1; k < width; ++k) store(set(0.0F), columns + k * 16);
   turn(columns, width, s.v_rows.data());
-  for (std::size_t lane = 0; lane < alive; ++lane) {
-    const auto place = static_cast<std::size_t>(leaf[lane] + tree.shape.leaves());
-    for (int level = 0; level < depth; ++level)
-      add_scaled(s.r[level * 16 + lane], s.v_rows.data() + lane * width, width,
-                 sums.node.data() + ((place >> (depth - level)) - 1) * width);
-  }
+  if (width == 8 && kWide8) add_node_rows_of<8>(s, leaf, tree.shape.leaves(), depth, alive, sums.node.data());
+  else add_node_rows_of<0>(s, leaf, tree.shape.leaves(), depth, alive, sums.node.data(), width);
 }
 
 // ADDS the gradient of the block to `sums`.
@@ -97,11 +121,11 @@ HWY_NOINLINE void backward(const PreparedTree& tree, const Block& b, Scratch& s,
   float* back = q + n_m * 16;
   std::fill_n(q, n_m * 16, 0.0F);
   for (int k = tree.used; k < tree.row; ++k) store(set(0.0F), s.f.data() + k * 16);
+  const std::size_t places = 2U * shape.leaves() + 2;
   Levels levels{};
-  Reached reached;
   for (std::size_t t = b.steps; t-- > 0;) {
     const std::size_t alive = b.alive(t);
-    const std::uint32_t lanes = (1U << alive) - 1U;
+    const Reached& reached = s.reached[t];
     const std::int32_t* leaf = s.leaf.data() + t * 16;
     const float* v = s.v.data() + t * n_v * 16;
     const float* split = (b.missing ? s.split_v.data() : s.v.data()) + t * n_v * 16;
@@ -110,20 +134,15 @@ HWY_NOINLINE void backward(const PreparedTree& tree, const Block& b, Scratch& s,
     if (shape.form.output_order == OutputOrder::kFirst && t + 1 < b.steps)
       for (int k = 0; k < n_y; ++k) store(add(load(g + k * 16), load(g + (n_y + k) * 16)), g + k * 16);
     const std::uint16_t* right = s.right.data() + (tree.dense ? t * shape.nodes() : 0);
-    if (tree.dense) {
-      spread_active(tree, lanes, right, s.active.data());
-      spread_need(tree, right, s.active.data(), s.need.data());
-      reached_leaves(s.active.data() + shape.nodes(), shape.leaves(), reached);
-    } else {
-      visit(tree, split, lanes, b.missing, s, levels);
-      reached_leaves(tree, s, levels, reached);
-    }
+    const std::uint16_t* active = s.active.data() + (tree.dense ? t * places : 0);
     leaf_derivative(tree, reached, v, s.u.data() + t * n_m * 16, g, q, s.f.data(), back);
     add_leaf_rows(tree, leaf, alive, s, sums);
     if (tree.dense && shape.depth > 0) {
+      spread_need(tree, right, active, s.need.data());
       dense_worths(tree, s.need.data(), step, s);
-      dense_decisions(tree, right, s.active.data(), split, s, back);
+      dense_decisions(tree, right, active, split, s, back);
     } else if (shape.depth > 0) {
+      visit(tree, split, (1U << alive) - 1U, b.missing, s, levels);
       visit_worths(tree, levels, step, s);
       visit_decisions(tree, levels, s, back);
     }

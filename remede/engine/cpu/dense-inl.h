@@ -19,8 +19,10 @@ namespace HWY_NAMESPACE {
 // ASSIGNS the lanes that go right at every node: (nodes).
 HWY_NOINLINE void compare_all(const PreparedTree& tree, const float* v, bool missing, std::uint16_t* right) {
   const int nodes = tree.shape.nodes();
+  const std::int32_t* feature = tree.feature.data();
+  const float* threshold = tree.threshold.data();
   for (int i = 0; i < nodes; ++i)
-    right[i] = static_cast<std::uint16_t>(bits(ge(load(v + tree.feature[i] * 16), set(tree.threshold[i]))));
+    right[i] = static_cast<std::uint16_t>(bits(ge(load(v + feature[i] * 16), set(threshold[i]))));
   if (!missing) return;
   for (int i = 0; i < nodes; ++i) {
     const Wide value = load(v + tree.feature[i] * 16);
@@ -67,11 +69,13 @@ HWY_INLINE void spread_need(const PreparedTree& tree, const std::uint16_t* right
 }
 
 // The leaves with lanes on them. active: (leaves).
-HWY_INLINE void reached_leaves(const std::uint16_t* active, int leaves, Reached& reached) {
+HWY_INLINE void reached_leaves(const PreparedTree& tree, const std::uint16_t* active, Reached& reached) {
+  const int leaves = tree.shape.leaves();
   int count = 0, l = 0;
   const auto take = [&](int leaf) {
     reached.leaf[count] = leaf;
     reached.lanes[count] = active[leaf];
+    reached.row[count] = tree.leaf_row(leaf);
     ++count;
   };
 #if HWY_TARGET != HWY_SCALAR
@@ -107,22 +111,23 @@ HWY_NOINLINE void dense_decisions(const PreparedTree& tree, const std::uint16_t*
                                   const float* v, Scratch& s, float* back) {
   const int n_x = tree.shape.n_x, n_m = tree.shape.n_m;
   float* values = s.values.data();
+  // Kept in locals: the stores below could change what the vectors point to, as far as the compiler knows.
+  const std::int32_t* feature = tree.feature.data();
+  const float *threshold = tree.threshold.data(), *number = tree.feature_number.data();
   for (int n = tree.shape.leaves() / 2, level = tree.shape.depth - 1; level >= 0; n /= 2, --level) {
-    Wide gain = set(0.0F), z = gain;
-    std::fill_n(s.cell_lanes.data(), n_x + n_m, 0U);
+    Wide gain = set(0.0F), z = gain, tested = set(-1.0F);
     for (int i = n - 1; i < 2 * n - 1; ++i) {
       const WideMask on = mask(active[i]);
-      const int f = tree.feature[i];
       const Wide left_value = load(values + (2 * i + 1) * 16), right_value = load(values + (2 * i + 2) * 16);
       gain = select(on, sub(right_value, left_value), gain);
-      z = select(on, sub(load(v + f * 16), set(tree.threshold[i])), z);
+      z = select(on, sub(load(v + feature[i] * 16), set(threshold[i])), z);
+      tested = select(on, set(number[i]), tested);
       store(select(mask(right[i]), right_value, left_value), values + i * 16);
-      s.cell_lanes[f] |= active[i];
     }
     const Wide r = decision(tree, gain, z);
     store(r, s.r.data() + level * 16);
     for (int k = 0; k < n_m; ++k)
-      store(add(load(back + k * 16), keep(mask(s.cell_lanes[n_x + k]), r)), back + k * 16);
+      store(add(load(back + k * 16), keep(eq(tested, set(static_cast<float>(n_x + k))), r)), back + k * 16);
   }
 }
 

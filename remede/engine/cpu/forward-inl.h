@@ -47,6 +47,7 @@ inline void reserve(const PreparedTree& tree, std::size_t steps, int target_widt
   at_least(s.target, steps * target_width * 16);
   at_least(s.weight, steps * 16);
   at_least(s.leaf, steps * 16);
+  at_least(s.reached, steps);
   at_least(s.values, places * 16);
   at_least(s.f, static_cast<std::size_t>(tree.row) * 16);
   at_least(s.f_rows, static_cast<std::size_t>(tree.row) * 16);
@@ -54,10 +55,9 @@ inline void reserve(const PreparedTree& tree, std::size_t steps, int target_widt
   at_least(s.v_rows, static_cast<std::size_t>(tree.node_row) * 16);
   at_least(s.r, static_cast<std::size_t>(shape.depth + 1) * 16);
   at_least(s.q, n_m * 16 * 3);
-  at_least(s.cell_lanes, n_v);
   if (tree.dense) {
     at_least(s.right, steps * shape.nodes());
-    at_least(s.active, places);
+    at_least(s.active, steps * places);
     at_least(s.need, places);
   } else {
     at_least(s.visits, places);
@@ -112,26 +112,25 @@ HWY_NOINLINE void forward_step(const PreparedTree& tree, const Block& b, Scratch
   const int n_x = shape.n_x, n_m = shape.n_m, n_y = shape.n_y, n_v = shape.n_v(), n_w = shape.n_w();
   const float* v = s.v.data() + t * n_v * 16;
   float* next = s.v.data() + (t + 1) * n_v * 16;
-  const float* rows = tree.rows.data();
   const auto at = [&](Group g) { return tree.at[static_cast<int>(g)]; };
   for (int k = 0; k < n_y; ++k) {
-    Wide y = of_leaf(reached, rows, tree.row, at(Group::kOutput) + k);
+    Wide y = of_leaf(reached, at(Group::kOutput) + k);
     if (shape.form.leaf_output == LeafOutput::kLinear)
       for (int f = 0; f < n_v; ++f)
-        y = add(y, mul(of_leaf(reached, rows, tree.row, at(Group::kLinear) + k * n_v + f), load(v + f * 16)));
+        y = add(y, mul(of_leaf(reached, at(Group::kLinear) + k * n_v + f), load(v + f * 16)));
     float* out = s.y.data() + (t * n_y + k) * 16;
     if (shape.form.output_order == OutputOrder::kFirst && t > 0) y = add(load(out - n_y * 16), y);
     store(y, out);
   }
   for (int k = 0; k < n_m; ++k) {
-    Wide a = shape.form.write_bias ? of_leaf(reached, rows, tree.row, at(Group::kBias) + k) : set(0.0F);
+    Wide a = shape.form.write_bias ? of_leaf(reached, at(Group::kBias) + k) : set(0.0F);
     for (int f = 0; f < n_w; ++f)
-      a = add(a, mul(of_leaf(reached, rows, tree.row, at(Group::kWrite) + k * n_w + f), load(v + f * 16)));
+      a = add(a, mul(of_leaf(reached, at(Group::kWrite) + k * n_w + f), load(v + f * 16)));
     const Wide u = tanh(a), m = load(v + (n_x + k) * 16);
     store(u, s.u.data() + (t * n_m + k) * 16);
     const Wide change =
-        shape.form.write_rule == WriteRule::kBlend ? mul(of_leaf(reached, tree.blend.data(), n_m, k), sub(u, m)) : u;
-    const WideMask open = gt(of_leaf(reached, tree.open.data(), n_m, k), set(0.0F));
+        shape.form.write_rule == WriteRule::kBlend ? mul(of_leaf(reached, tree.blend + k), sub(u, m)) : u;
+    const WideMask open = gt(of_leaf(reached, tree.open + k), set(0.0F));
     const Wide after = select(open, add(m, change), m);
     store(after, next + (n_x + k) * 16);
     if (b.missing) store(after, s.split_v.data() + ((t + 1) * n_v + n_x + k) * 16);
@@ -143,14 +142,16 @@ HWY_NOINLINE void forward(const PreparedTree& tree, const Block& b, Scratch& s) 
   std::fill_n(s.v.data() + n_x * 16, tree.shape.n_m * 16, 0.0F);
   if (b.missing) std::fill_n(s.split_v.data() + n_x * 16, tree.shape.n_m * 16, 0.0F);
   const float* split = b.missing ? s.split_v.data() : s.v.data();
-  Reached reached;
+  const std::size_t places = 2U * tree.shape.leaves() + 2;
   for (std::size_t t = 0; t < b.steps; ++t) {
+    Reached& reached = s.reached[t];
     const std::uint32_t alive = (1U << b.alive(t)) - 1U;
     if (tree.dense) {
       std::uint16_t* right = s.right.data() + t * tree.shape.nodes();
       compare_all(tree, split + t * n_v * 16, b.missing, right);
-      spread_active(tree, alive, right, s.active.data());
-      reached_leaves(s.active.data() + tree.shape.nodes(), tree.shape.leaves(), reached);
+      std::uint16_t* active = s.active.data() + t * places;
+      spread_active(tree, alive, right, active);
+      reached_leaves(tree, active + tree.shape.nodes(), reached);
     } else {
       descend(tree, split + t * n_v * 16, alive, b.missing, reached);
     }

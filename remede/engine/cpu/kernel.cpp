@@ -84,12 +84,13 @@ void prepare(const Parameters<float>& p, const GradientForm& form, PreparedTree&
     tree.node_row = (s.n_v() + 1 + 3) / 4 * 4;
     tree.feature.resize(s.nodes());
     tree.threshold.resize(s.nodes());
-    tree.rows.assign(static_cast<std::size_t>(s.leaves()) * tree.row, 0.0F);
-    const std::size_t cells = padded(static_cast<std::size_t>(s.leaves()) * s.n_m);
-    tree.open.resize(cells);
-    tree.gate_slope.resize(cells);
-    tree.blend.resize(s.size(Group::kRate) > 0 ? cells : 0);
-    tree.blend_slope.resize(tree.blend.size());
+    tree.feature_number.resize(s.nodes());
+    tree.open = tree.row;
+    tree.gate_slope = tree.open + s.n_m;
+    tree.blend = tree.gate_slope + s.n_m;
+    tree.blend_slope = tree.blend + (tree.blends() ? s.n_m : 0);
+    tree.stride = (tree.blend_slope + (tree.blends() ? s.n_m : 0) + 3) / 4 * 4;
+    tree.rows.assign(static_cast<std::size_t>(s.leaves()) * tree.stride, 0.0F);
   }
   tree.missing_right = p.missing_right;
   for (int i = 0; i < s.nodes(); ++i) {
@@ -98,6 +99,7 @@ void prepare(const Parameters<float>& p, const GradientForm& form, PreparedTree&
     for (int k = 1; k < s.n_v(); ++k)
       if (logits[k] > logits[f]) f = k;
     tree.feature[i] = f;
+    tree.feature_number[i] = static_cast<float>(f);
     tree.threshold[i] = p[Group::kThreshold][static_cast<std::size_t>(i) * s.n_v() + f];
   }
   for (int g = static_cast<int>(Group::kOutput); g < kGroups; ++g) {
@@ -105,17 +107,23 @@ void prepare(const Parameters<float>& p, const GradientForm& form, PreparedTree&
     const std::size_t width = group.size() / s.leaves();
     if (width == 0) continue;
     for (int l = 0; l < s.leaves(); ++l)
-      std::memcpy(tree.rows.data() + static_cast<std::size_t>(l) * tree.row + tree.at[g], group.data() + l * width,
-                  width * sizeof(float));
+      std::memcpy(tree.rows.data() + static_cast<std::size_t>(l) * tree.stride + tree.at[g], group.data() + l * width, width * sizeof(float));
   }
-  AlignedVector<float> padded_copy(tree.open.size());
-  const auto slopes = [&](Group g, float* to, float* sigmoids) {
-    std::copy(p[g].begin(), p[g].end(), padded_copy.begin());
-    kernels().sigmoid_slopes(padded_copy.data(), padded_copy.size(), to, sigmoids);
+  const std::size_t cells = p[Group::kGate].size();
+  AlignedVector<float> argument(padded(cells)), slope(argument.size()), value(argument.size());
+  const auto derive = [&](Group group, int slope_at, int value_at) {
+    std::copy(p[group].begin(), p[group].end(), argument.begin());
+    kernels().sigmoid_slopes(argument.data(), argument.size(), slope.data(), value.data());
+    for (std::size_t l = 0, i = 0; l < static_cast<std::size_t>(s.leaves()); ++l) {
+      float* row = tree.rows.data() + l * tree.stride;
+      for (int k = 0; k < s.n_m; ++k, ++i) {
+        row[slope_at + k] = slope[i];
+        row[value_at + k] = group == Group::kRate ? value[i] : argument[i] >= 0.0F ? 1.0F : 0.0F;
+      }
+    }
   };
-  slopes(Group::kGate, tree.gate_slope.data(), nullptr);
-  if (!tree.blend.empty()) slopes(Group::kRate, tree.blend_slope.data(), tree.blend.data());
-  for (std::size_t i = 0; i < p[Group::kGate].size(); ++i) tree.open[i] = p[Group::kGate][i] >= 0.0F ? 1.0F : 0.0F;
+  derive(Group::kGate, tree.gate_slope, tree.open);
+  if (tree.blends()) derive(Group::kRate, tree.blend_slope, tree.blend);
 }
 
 void run_piece(const PreparedTree& tree, const Piece& piece, Scratch& scratch, PieceSums& sums) {

@@ -25,17 +25,21 @@ struct PreparedTree {
   GradientForm form;
   bool dense = true;  // shallow enough to visit every node at every step
   int used = 0;      // floats of a leaf's row
-  int row = 0;       // the same rounded up to a multiple of 4
+  int row = 0;       // the same rounded up to a multiple of 4: the width of F and of the sums
+  int stride = 0;    // floats from one leaf's row to the next: behind the parameters stand what is derived from them
+  int open = 0;      // where in a row these begin, (n_m) each: 1 where the gate is open, else 0
+  int gate_slope = 0;   // s (1 - s), s = sigmoid(gate)
+  int blend = 0;        // a = sigmoid(rate); only where writes blend
+  int blend_slope = 0;  // a (1 - a)
   int node_row = 0;  // floats of a node's sums: n_v, then one for the sum of r; rounded up likewise
   std::array<int, kGroups> at{};          // where in a row each group of the leaf begins
   std::vector<std::int32_t> feature;      // (nodes)
   std::vector<float> threshold;           // (nodes)
   std::vector<std::uint8_t> missing_right;  // (nodes)
-  AlignedVector<float> rows;              // (leaves, row)
-  AlignedVector<float> open;              // (leaves, n_m) 1 where the gate is open, else 0
-  AlignedVector<float> gate_slope;        // (leaves, n_m) s (1 - s), s = sigmoid(gate)
-  AlignedVector<float> blend;             // (leaves, n_m) a = sigmoid(rate); empty for writes that add
-  AlignedVector<float> blend_slope;       // (leaves, n_m) a (1 - a)
+  std::vector<float> feature_number;      // (nodes) the feature as a float, for comparisons in lanes
+  AlignedVector<float> rows;              // (leaves, stride)
+  const float* leaf_row(std::int32_t leaf) const { return rows.data() + static_cast<std::ptrdiff_t>(leaf) * stride; }
+  bool blends() const { return shape.form.write_rule == WriteRule::kBlend; }
 };
 
 // Sums of one piece.
@@ -56,6 +60,14 @@ struct Visit {
   std::int32_t value;         // position of its value
 };
 
+// The leaves that some lane reaches in a step, each with its lanes.
+struct Reached {
+  int count = 0;
+  std::uint32_t lanes[16];
+  const float* row[16];  // the leaf's row
+  std::int32_t leaf[16];
+};
+
 // Scratch of one thread; grows, never shrinks.
 struct Scratch {
   AlignedVector<float> v;        // (T + 1, n_v, 16) inputs (filled) and memory before each step
@@ -64,13 +76,13 @@ struct Scratch {
   AlignedVector<float> y;        // (T, n_y, 16) outputs, then the derivative of the loss by them
   AlignedVector<float> target;   // (T, 1 or n_y, 16) class number, or values
   AlignedVector<float> weight;   // (T, 16)
+  std::vector<Reached> reached;    // (T)
   std::vector<std::int32_t> leaf;  // (T, 16)
   AlignedVector<float> values;   // (nodes + leaves, or visits; 16) the worth of the leaf below each
   std::vector<std::uint16_t> right;   // shallow: (T, nodes) the lanes that go right
-  std::vector<std::uint16_t> active;  // shallow: (nodes + leaves) the lanes on each, in one step
+  std::vector<std::uint16_t> active;  // shallow: (T, nodes + leaves) the lanes on each
   std::vector<std::uint16_t> need;    // shallow: (nodes + leaves) the lanes that need its worth
   std::vector<Visit> visits;     // deep: of one step, level after level
-  std::vector<std::uint32_t> cell_lanes;  // (n_v) the lanes whose node tests this feature
   AlignedVector<float> f;        // (row, 16) the derivative F
   AlignedVector<float> f_rows;   // (16, row) F turned, one row per lane
   AlignedVector<float> v_columns;  // (node_row, 16) v, then ones

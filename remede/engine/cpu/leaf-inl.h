@@ -15,21 +15,14 @@ namespace remede {
 namespace HWY_NAMESPACE {
 
 using cpu::PreparedTree;
+using cpu::Reached;
 using cpu::Scratch;
 using cpu::Visit;
 
-// The leaves that some lane reaches, each with its lanes.
-struct Reached {
-  int count = 0;
-  std::int32_t leaf[16];
-  std::uint32_t lanes[16];
-};
-
-// For every lane the number at table[leaf * stride + at] of the leaf it reached.
-HWY_INLINE Wide of_leaf(const Reached& reached, const float* table, int stride, int at) {
-  Wide value = set(table[reached.leaf[0] * stride + at]);
-  for (int e = 1; e < reached.count; ++e)
-    value = select(mask(reached.lanes[e]), set(table[reached.leaf[e] * stride + at]), value);
+// For every lane the number at `at` in the row of the leaf it reached.
+HWY_INLINE Wide of_leaf(const Reached& reached, int at) {
+  Wide value = set(reached.row[0][at]);
+  for (int e = 1; e < reached.count; ++e) value = select(mask(reached.lanes[e]), set(reached.row[e][at]), value);
   return value;
 }
 
@@ -49,7 +42,7 @@ HWY_INLINE void parameter_worths(const PreparedTree& tree, const std::int32_t* l
   const float* row[kCount];
   Wide sum[kCount];
   for (int i = 0; i < kCount; ++i) {
-    row[i] = tree.rows.data() + static_cast<std::ptrdiff_t>(leaf[i]) * tree.row;
+    row[i] = tree.leaf_row(leaf[i]);
     sum[i] = mul(load(f), set(row[i][0]));
   }
   for (int k = 1; k < tree.used; ++k) {
@@ -63,7 +56,7 @@ HWY_INLINE void parameter_worths(const PreparedTree& tree, const std::int32_t* l
 HWY_NOINLINE void effect_worth(const PreparedTree& tree, int l, const StepView& step, float* value) {
   const Shape& shape = tree.shape;
   const int n_x = shape.n_x, n_m = shape.n_m, n_y = shape.n_y, n_v = shape.n_v(), n_w = shape.n_w();
-  const float* row = tree.rows.data() + static_cast<std::ptrdiff_t>(l) * tree.row;
+  const float* row = tree.leaf_row(l);
   const auto part = [&](Group group) { return row + tree.at[static_cast<int>(group)]; };
   Wide sum = set(0.0F);
   for (int k = 0; k < n_y; ++k) {
@@ -73,12 +66,12 @@ HWY_NOINLINE void effect_worth(const PreparedTree& tree, int l, const StepView& 
     sum = fused(load(step.g + k * 16), y, sum);
   }
   for (int k = 0; k < n_m; ++k) {
-    if (tree.open[static_cast<std::size_t>(l) * n_m + k] == 0.0F) continue;
+    if (row[tree.open + k] == 0.0F) continue;
     Wide a = set(shape.form.write_bias ? part(Group::kBias)[k] : 0.0F);
     for (int f = 0; f < n_w; ++f) a = fused(set(part(Group::kWrite)[k * n_w + f]), load(step.v + f * 16), a);
     Wide change = tanh(a);
     if (shape.form.write_rule == WriteRule::kBlend)
-      change = mul(set(tree.blend[static_cast<std::size_t>(l) * n_m + k]), sub(change, load(step.v + (n_x + k) * 16)));
+      change = mul(set(row[tree.blend + k]), sub(change, load(step.v + (n_x + k) * 16)));
     sum = fused(load(step.q + k * 16), change, sum);
   }
   store(sum, value);

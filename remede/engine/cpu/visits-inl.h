@@ -48,6 +48,7 @@ HWY_NOINLINE void descend(const PreparedTree& tree, const float* v, std::uint32_
   for (int e = 0; e < count; ++e) {
     reached.leaf[e] = node[now][e] - tree.shape.nodes();
     reached.lanes[e] = lanes[now][e];
+    reached.row[e] = tree.leaf_row(reached.leaf[e]);
   }
 }
 
@@ -83,17 +84,6 @@ HWY_NOINLINE void visit(const PreparedTree& tree, const float* v, std::uint32_t 
     store(z, s.r.data() + level * 16);
   }
   levels.begin[tree.shape.depth + 1] = end;
-}
-
-HWY_NOINLINE void reached_leaves(const PreparedTree& tree, const Scratch& s, const Levels& levels, Reached& reached) {
-  int count = 0;
-  for (int p = levels.begin[tree.shape.depth]; p < levels.begin[tree.shape.depth + 1]; ++p) {
-    if (s.visits[p].active == 0) continue;
-    reached.leaf[count] = s.visits[p].node - tree.shape.nodes();
-    reached.lanes[count] = s.visits[p].active;
-    ++count;
-  }
-  reached.count = count;
 }
 
 // ASSIGNS the worth of every visited leaf to s.values (visits, 16).
