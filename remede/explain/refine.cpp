@@ -1,0 +1,306 @@
+#include "remede/explain/refine.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+
+namespace remede {
+namespace {
+
+constexpr double kStateCost = 12;      // nats that one more state must save
+constexpr std::size_t kMostGaps = 10;  // cuts tried per slot besides the model's own thresholds
+
+using Numbers = std::vector<int>;
+
+// Steps by the state they start from.
+std::vector<Numbers> steps_by_state(const Experience& e, const Numbers& state, int count) {
+  std::vector<Numbers> steps(static_cast<std::size_t>(count));
+  for (std::size_t i = 0; i < e.steps.size(); ++i)
+    steps[static_cast<std::size_t>(state[static_cast<std::size_t>(e.steps[i].before)])].push_back(static_cast<int>(i));
+  return steps;
+}
+
+InputItem item_of(const Experience& e, const Numbers& state, int step) {
+  const ExperienceStep& s = e.steps[static_cast<std::size_t>(step)];
+  return {e.row(s.row), {s.output, s.after < 0 ? -1 : state[static_cast<std::size_t>(s.after)]}};
+}
+
+InputTreeFit fit_steps(const Experience& e, const Numbers& state, const Numbers& steps) {
+  std::vector<InputItem> items;
+  items.reserve(steps.size());
+  for (const int s : steps) items.push_back(item_of(e, state, s));
+  return fit_input_tree(e, std::move(items), e.symbols);
+}
+
+struct MemoryCut {
+  std::size_t slot = 0;
+  float at = 0;
+};
+
+float slot_value(const Experience& e, int step, std::size_t slot) {
+  return e.point(e.steps[static_cast<std::size_t>(step)].before)[slot];
+}
+
+// The model's thresholds on the slot, and the middles of the widest gaps between the values seen.
+std::vector<MemoryCut> cuts_of_slot(const Experience& e, const Numbers& steps, std::size_t slot) {
+  std::vector<float> values;
+  for (const int s : steps) values.push_back(slot_value(e, s, slot));
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+  std::vector<MemoryCut> cuts;
+  for (const float c : e.cuts[slot])
+    if (values.front() < c && c <= values.back()) cuts.push_back({slot, c});
+  std::vector<std::size_t> gaps(values.size() - 1);
+  std::iota(gaps.begin(), gaps.end(), std::size_t{0});
+  std::stable_sort(gaps.begin(), gaps.end(),
+                   [&](std::size_t a, std::size_t b) { return values[a + 1] - values[a] > values[b + 1] - values[b]; });
+  for (std::size_t i = 0; i < std::min(gaps.size(), kMostGaps); ++i)
+    cuts.push_back({slot, simplest_between(values[gaps[i]], values[gaps[i] + 1])});
+  return cuts;
+}
+
+// Where the outcomes at one end of the state's rule differ by what a slot held: the cut that tells them apart best.
+void add_telling_cuts(const Experience& e, const Numbers& state, const Numbers& steps, const InputTree& rule,
+                      std::vector<MemoryCut>& cuts) {
+  std::map<const InputTree::Node*, Numbers> ends;
+  for (const int s : steps) {
+    const InputTree::Node& end = rule.find(e.row(e.steps[static_cast<std::size_t>(s)].row));
+    if (end.misfit > 0) ends[&end].push_back(s);
+  }
+  for (const InputTree::Node& node : rule.nodes) {  // in the order of the tree, not of addresses
+    const auto found = ends.find(&node);
+    if (found == ends.end()) continue;
+    for (std::size_t slot = 0; slot < e.slots.size(); ++slot) {
+      Numbers sorted = found->second;
+      std::stable_sort(sorted.begin(), sorted.end(),
+                       [&](int a, int b) { return slot_value(e, a, slot) < slot_value(e, b, slot); });
+      // Right of the cut is what differs: the best place has most of the misfits on one side.
+      double inside = 0, best = 0;
+      std::size_t at = 0;
+      const double share = node.misfit / std::max(node.count, 1.0);
+      for (std::size_t i = 0; i + 1 < sorted.size(); ++i) {
+        const Outcome o = item_of(e, state, sorted[i]).outcome;
+        const bool fits = o.output == node.outcome.output && (o.next < 0 || o.next == node.outcome.next);
+        inside += (fits ? 0.0 : 1.0) - share;
+        if (std::abs(inside) > best && slot_value(e, sorted[i], slot) < slot_value(e, sorted[i + 1], slot)) {
+          best = std::abs(inside);
+          at = i + 1;
+        }
+      }
+      if (at > 0)
+        cuts.push_back({slot, simplest_between(slot_value(e, sorted[at - 1], slot), slot_value(e, sorted[at], slot))});
+    }
+  }
+}
+
+// Refinement by cuts, one at a time.
+class Cutter {
+ public:
+  Cutter(const Experience& e, const RefineOptions& options)
+      : e_(&e),
+        options_(&options),
+        state_(e.points(), 0),
+        allowed_(e.symbols ? 0.0 : options.tolerance * static_cast<double>(e.steps.size())) {}
+
+  Grouping run() {
+    bool full = false;
+    fit_all();
+    while (total_misfit() > allowed_ && !full) {
+      full = count_ >= static_cast<int>(options_->most_states);
+      if (!full && !cut_once()) break;
+    }
+    merge_all();
+    Grouping g{state_,
+               count_,
+               {},
+               total_misfit(),
+               !full && total_misfit() <= std::max(allowed_, 0.02 * static_cast<double>(e_->steps.size()))};
+    if (e_->symbols) g.settled = !full && g.misfit == 0;
+    for (InputTreeFit& f : fits_) g.rules.push_back(std::move(f.tree));
+    return g;
+  }
+
+ private:
+  void fit_all() {
+    steps_ = steps_by_state(*e_, state_, count_);
+    fits_.clear();
+    for (const Numbers& s : steps_) fits_.push_back(fit_steps(*e_, state_, s));
+  }
+  double total_misfit() const {
+    double sum = 0;
+    for (const InputTreeFit& f : fits_) sum += f.misfit;
+    return sum;
+  }
+
+  // The state with most misfits that a cut can help is cut.
+  bool cut_once() {
+    Numbers order(static_cast<std::size_t>(count_));
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
+      return fits_[static_cast<std::size_t>(a)].misfit > fits_[static_cast<std::size_t>(b)].misfit;
+    });
+    for (const int s : order)
+      if (fits_[static_cast<std::size_t>(s)].misfit > 0 && cut_state(s)) return true;
+    return false;
+  }
+
+  bool cut_state(int s) {
+    const Numbers& steps = steps_[static_cast<std::size_t>(s)];
+    std::vector<MemoryCut> cuts;
+    for (std::size_t slot = 0; slot < e_->slots.size(); ++slot)
+      for (const MemoryCut& c : cuts_of_slot(*e_, steps, slot)) cuts.push_back(c);
+    add_telling_cuts(*e_, state_, steps, fits_[static_cast<std::size_t>(s)].tree, cuts);
+    double best = fits_[static_cast<std::size_t>(s)].cost - (e_->symbols ? 1e-6 : kStateCost);
+    const MemoryCut* chosen = nullptr;
+    for (const MemoryCut& c : cuts) {
+      const double cost = cost_of(s, steps, c);
+      if (cost < best - 1e-9) {
+        best = cost;
+        chosen = &c;
+      }
+    }
+    if (!chosen) return false;
+    apply(s, *chosen, state_);
+    ++count_;
+    fit_all();
+    return true;
+  }
+
+  // The points of state s at or above the cut become the state with the next number.
+  void apply(int s, const MemoryCut& cut, Numbers& state) const {
+    for (std::size_t p = 0; p < state.size(); ++p)
+      if (state[p] == s && e_->point(static_cast<int>(p))[cut.slot] >= cut.at) state[p] = count_;
+  }
+
+  double cost_of(int s, const Numbers& steps, const MemoryCut& cut) const {
+    Numbers state = state_;
+    apply(s, cut, state);
+    Numbers low, high;
+    for (const int step : steps) (slot_value(*e_, step, cut.slot) >= cut.at ? high : low).push_back(step);
+    if (low.empty() || high.empty()) return std::numeric_limits<double>::infinity();
+    // Against the states as they were: that the next states are now told apart finer is a matter for the next cut.
+    return fit_steps(*e_, state_, low).cost + fit_steps(*e_, state_, high).cost;
+  }
+
+  double total_cost() const {
+    double sum = 0;
+    for (const InputTreeFit& f : fits_) sum += f.cost;
+    return sum;
+  }
+
+  void merge_all() {
+    for (bool merged = true; merged;) {
+      merged = false;
+      for (int a = 0; a < count_ && !merged; ++a)
+        for (int b = a + 1; b < count_ && !merged; ++b) merged = merge(a, b);
+    }
+  }
+
+  // Two states can be one when one rule explains both. Where the merged state would go on to two different states at
+  // the same inputs, these must become one as well, and so on.
+  bool merge(int a, int b) {
+    const Numbers state = state_;
+    const int count = count_;
+    const double misfit = total_misfit(), cost = total_cost();
+    std::vector<Numbers> steps = steps_;
+    std::vector<InputTreeFit> fits = fits_;
+    const double slack = e_->symbols ? 0 : 0.1 * allowed_;
+    for (std::pair<int, int> pair = {a, b}; pair.first >= 0;) {
+      unite(pair.first, pair.second);
+      pair = count_ > 1 ? find_fork(std::min(pair.first, pair.second)) : std::pair{-1, -1};
+    }
+    const double saved = kStateCost * (count - count_);
+    if (total_misfit() <= misfit + slack && total_cost() <= cost + saved) {
+      fit_all();
+      return true;
+    }
+    state_ = state;
+    count_ = count;
+    steps_ = std::move(steps);
+    fits_ = std::move(fits);
+    return false;
+  }
+
+  // The rules of other states are kept, with states renumbered: that they might become simpler is seen when all are
+  // fitted again.
+  void unite(int a, int b) {
+    if (a > b) std::swap(a, b);
+    const auto renumbered = [&](int s) { return s == b ? a : s > b ? s - 1 : s; };
+    for (int& s : state_) s = renumbered(s);
+    Numbers& steps = steps_[static_cast<std::size_t>(a)];
+    const Numbers& more = steps_[static_cast<std::size_t>(b)];
+    steps.insert(steps.end(), more.begin(), more.end());
+    std::sort(steps.begin(), steps.end());
+    steps_.erase(steps_.begin() + b);
+    fits_.erase(fits_.begin() + b);
+    --count_;
+    for (InputTreeFit& f : fits_)
+      for (InputTree::Node& n : f.tree.nodes) n.outcome.next = renumbered(n.outcome.next);
+    fits_[static_cast<std::size_t>(a)] = fit_steps(*e_, state_, steps_[static_cast<std::size_t>(a)]);
+  }
+
+  // Two states to which one end of the rule leads, with the same answer, while its other steps are few; {-1, -1}: none.
+  std::pair<int, int> find_fork(int s) const {
+    const InputTree& rule = fits_[static_cast<std::size_t>(s)].tree;
+    std::map<std::pair<const InputTree::Node*, int>, double> ways;
+    for (const int step : steps_[static_cast<std::size_t>(s)]) {
+      const InputItem item = item_of(*e_, state_, step);
+      const InputTree::Node& end = rule.find(item.x);
+      if (item.outcome.output == end.outcome.output && item.outcome.next >= 0 && item.outcome.next != end.outcome.next)
+        ++ways[{&end, item.outcome.next}];
+    }
+    std::pair<int, int> found{-1, -1};
+    double most = std::max(0.1 * allowed_, 0.0);
+    for (const auto& [way, n] : ways)
+      if (n > most && way.first->outcome.next >= 0) {
+        most = n;
+        found = {way.first->outcome.next, way.second};
+      }
+    return found;
+  }
+
+  const Experience* e_;
+  const RefineOptions* options_;
+  Numbers state_;
+  int count_ = 1;
+  double allowed_;
+  std::vector<Numbers> steps_;
+  std::vector<InputTreeFit> fits_;
+};
+
+}  // namespace
+
+Grouping refine_exactly(const Experience& e) {
+  Grouping g{Numbers(e.points(), 0), 1, {}, 0, true};
+  const std::size_t symbols = e.steps.size() / std::max<std::size_t>(e.points(), 1);
+  for (;;) {
+    std::map<Numbers, int> number;
+    Numbers next(e.points());
+    for (std::size_t p = 0; p < e.points(); ++p) {
+      Numbers signature = {g.state[p]};
+      for (std::size_t s = 0; s < symbols; ++s) {
+        const ExperienceStep& step = e.steps[p * symbols + s];  // steps of a point follow each other, symbol by symbol
+        signature.push_back(step.output);
+        signature.push_back(g.state[static_cast<std::size_t>(step.after)]);
+      }
+      next[p] = number.try_emplace(signature, static_cast<int>(number.size())).first->second;
+    }
+    const bool stable = static_cast<int>(number.size()) == g.count;
+    g.count = static_cast<int>(number.size());
+    g.state = std::move(next);
+    if (stable) break;
+  }
+  for (const Numbers& steps : steps_by_state(e, g.state, g.count)) {
+    InputTreeFit fit = fit_steps(e, g.state, steps);
+    g.misfit += fit.misfit;
+    g.rules.push_back(std::move(fit.tree));
+  }
+  return g;
+}
+
+Grouping refine_by_cuts(const Experience& experience, const RefineOptions& options) {
+  return Cutter(experience, options).run();
+}
+
+}  // namespace remede
