@@ -96,8 +96,14 @@ REMEDE_COMPARE(ge, Ge)
 REMEDE_COMPARE(gt, Gt)
 REMEDE_COMPARE(lt, Lt)
 REMEDE_COMPARE(eq, Eq)
-REMEDE_COMPARE(ne, Ne)
 #undef REMEDE_COMPARE
+
+// Highway's own != is false for NaN on some machines and true on others: this is how to ask.
+HWY_INLINE WideMask is_nan(const Wide& a) {
+  WideMask m;
+  REMEDE_EACH m.m[i] = hn::IsNaN(a.v[i]);
+  return m;
+}
 
 // One bit per lane.
 HWY_INLINE std::uint32_t bits(const WideMask& m) {
@@ -153,7 +159,7 @@ HWY_INLINE Wide exp(Wide x) {
     w.v[i] = hn::Mul(p.v[i], hn::BitCast(d, hn::ShiftLeft<23>(hn::Add(k, hn::Set(di, 127)))));
   }
   w = select(low, set(0.0F), w);
-  return select(ne(n, n), n, w);
+  return select(is_nan(n), n, w);
 }
 
 HWY_INLINE Wide sigmoid(const Wide& x) {

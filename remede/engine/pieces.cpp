@@ -5,9 +5,9 @@
 
 namespace remede {
 
-std::vector<std::span<const std::uint32_t>> cut_pieces(std::span<const std::uint32_t> batch) {
+std::vector<std::span<const std::uint32_t>> cut_pieces(std::span<const std::uint32_t> batch, std::size_t numbers) {
   const std::size_t groups = (batch.size() + kLanes - 1) / kLanes;
-  const std::size_t size = kLanes * std::max<std::size_t>(1, (groups + kMostPieces - 1) / kMostPieces);
+  const std::size_t size = kLanes * std::max((groups + kMostPieces - 1) / kMostPieces, 1 + numbers / 8192);
   std::vector<std::span<const std::uint32_t>> pieces;
   for (std::size_t at = 0; at < batch.size(); at += size)
     pieces.push_back(batch.subspan(at, std::min(size, batch.size() - at)));

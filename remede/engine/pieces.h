@@ -13,8 +13,9 @@ namespace remede {
 inline constexpr std::size_t kLanes = 16;        // sequences that go through a kernel together
 inline constexpr std::size_t kMostPieces = 64;   // bounds the memory of the partial sums
 
-// Consecutive parts of the batch, each a multiple of kLanes sequences long (the last may be shorter).
-std::vector<std::span<const std::uint32_t>> cut_pieces(std::span<const std::uint32_t> batch);
+// Consecutive parts of the batch, each a multiple of kLanes sequences long (the last may be shorter). The more numbers have to be
+// summed, the fewer and longer the pieces: adding up the sums must not cost more than making them.
+std::vector<std::span<const std::uint32_t>> cut_pieces(std::span<const std::uint32_t> batch, std::size_t numbers);
 
 // Sum of the target weights of a batch, at least the smallest positive number (so that it can divide).
 double total_weight(const Sequences& data, std::span<const std::uint32_t> batch);

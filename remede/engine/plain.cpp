@@ -21,7 +21,7 @@ class PlainEngine final : public Engine {
                      Parameters<float>& gradient) override {
     const PlainTree<float> tree(parameters, form, fill);
     const auto scale = static_cast<float>(1.0 / total_weight(data, batch));
-    const std::vector<std::span<const std::uint32_t>> pieces = cut_pieces(batch);
+    const std::vector<std::span<const std::uint32_t>> pieces = cut_pieces(batch, parameters.values.size());
     std::vector<Parameters<float>> sums(pieces.size());
     std::vector<BatchLoss> losses(pieces.size());
     parallel_for(pieces.size(), threads_, [&](std::size_t i, int) {
@@ -48,7 +48,7 @@ class PlainEngine final : public Engine {
   BatchLoss loss(const Parameters<float>& parameters, const Sequences& data, std::span<const float> fill,
                  std::span<const std::uint32_t> batch) override {
     const PlainTree<float> tree(parameters, GradientForm(), fill);
-    const std::vector<std::span<const std::uint32_t>> pieces = cut_pieces(batch);
+    const std::vector<std::span<const std::uint32_t>> pieces = cut_pieces(batch, parameters.values.size());
     std::vector<BatchLoss> losses(pieces.size());
     parallel_for(pieces.size(), threads_, [&](std::size_t i, int) {
       Trace<float> trace;

@@ -3,7 +3,7 @@
 //
 // Per step: F is the derivative by the reached leaf's row; the worth of every needed leaf is F . row; a walk from the leaves to
 // the root gives at each node the worth of the leaf each lane would reach below it, so that right minus left is the value of the
-// decision. Shallow trees do this at every node (dense-inl.h), deep ones at the nodes that matter (visits-inl.h). Sums are made
+// decision. Shallow trees do this at every node (dense-inl.h), deep ones follow the paths (paths-inl.h). Sums are made
 // lane by lane, in order, into one row per node and per leaf: they do not depend on the width of the registers.
 #if defined(REMEDE_BACKWARD_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef REMEDE_BACKWARD_INL_H_
@@ -16,7 +16,7 @@
 #include "remede/engine/cpu/dense-inl.h"
 #include "remede/engine/cpu/forward-inl.h"
 #include "remede/engine/cpu/kernel.h"
-#include "remede/engine/cpu/visits-inl.h"
+#include "remede/engine/cpu/paths-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace remede {
@@ -122,7 +122,6 @@ HWY_NOINLINE void backward(const PreparedTree& tree, const Block& b, Scratch& s,
   std::fill_n(q, n_m * 16, 0.0F);
   for (int k = tree.used; k < tree.row; ++k) store(set(0.0F), s.f.data() + k * 16);
   const std::size_t places = 2U * shape.leaves() + 2;
-  Levels levels{};
   for (std::size_t t = b.steps; t-- > 0;) {
     const std::size_t alive = b.alive(t);
     const Reached& reached = s.reached[t];
@@ -142,9 +141,7 @@ HWY_NOINLINE void backward(const PreparedTree& tree, const Block& b, Scratch& s,
       dense_worths(tree, s.need.data(), step, s);
       dense_decisions(tree, right, active, split, s, back);
     } else if (shape.depth > 0) {
-      visit(tree, split, (1U << alive) - 1U, b.missing, s, levels);
-      visit_worths(tree, levels, step, s);
-      visit_decisions(tree, levels, s, back);
+      path_decisions(tree, leaf, (1U << alive) - 1U, split, b.missing, step, s, back);
     }
     if (shape.depth > 0) add_node_rows(tree, v, leaf, alive, s, sums);
     std::copy_n(back, n_m * 16, q);

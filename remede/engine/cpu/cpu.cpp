@@ -41,7 +41,7 @@ class CpuEngine final : public Engine {
     // Longest first, so that lanes of a block end together: no step of a long sequence is paid for by a short one.
     std::stable_sort(order_.begin(), order_.end(),
                      [&](std::uint32_t a, std::uint32_t b) { return data.length(a) > data.length(b); });
-    pieces_ = cut_pieces(order_);
+    pieces_ = cut_pieces(order_, parameters.values.size());
     if (sums_.size() < pieces_.size()) sums_.resize(pieces_.size());
     parallel_for(pieces_.size(), threads_, [&](std::size_t i, int worker) {
       cpu::run_piece(tree_, {&data, fill, pieces_[i], scale, gradient}, scratch_[worker], sums_[i]);

@@ -26,7 +26,7 @@ HWY_NOINLINE void compare_all(const PreparedTree& tree, const float* v, bool mis
   if (!missing) return;
   for (int i = 0; i < nodes; ++i) {
     const Wide value = load(v + tree.feature[i] * 16);
-    if (tree.missing_right[i] != 0) right[i] = static_cast<std::uint16_t>(right[i] | bits(ne(value, value)));
+    if (tree.missing_right[i] != 0) right[i] = static_cast<std::uint16_t>(right[i] | bits(is_nan(value)));
   }
 }
 

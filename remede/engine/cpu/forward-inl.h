@@ -12,7 +12,7 @@
 #include "remede/engine/cpu/dense-inl.h"
 #include "remede/engine/cpu/kernel.h"
 #include "remede/engine/cpu/leaf-inl.h"
-#include "remede/engine/cpu/visits-inl.h"
+#include "remede/engine/cpu/paths-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace remede {
@@ -48,7 +48,6 @@ inline void reserve(const PreparedTree& tree, std::size_t steps, int target_widt
   at_least(s.weight, steps * 16);
   at_least(s.leaf, steps * 16);
   at_least(s.reached, steps);
-  at_least(s.values, places * 16);
   at_least(s.f, static_cast<std::size_t>(tree.row) * 16);
   at_least(s.f_rows, static_cast<std::size_t>(tree.row) * 16);
   at_least(s.v_columns, static_cast<std::size_t>(tree.node_row) * 16);
@@ -59,8 +58,7 @@ inline void reserve(const PreparedTree& tree, std::size_t steps, int target_widt
     at_least(s.right, steps * shape.nodes());
     at_least(s.active, steps * places);
     at_least(s.need, places);
-  } else {
-    at_least(s.visits, places);
+    at_least(s.values, places * 16);
   }
 }
 
@@ -145,6 +143,7 @@ HWY_NOINLINE void forward(const PreparedTree& tree, const Block& b, Scratch& s) 
   const std::size_t places = 2U * tree.shape.leaves() + 2;
   for (std::size_t t = 0; t < b.steps; ++t) {
     Reached& reached = s.reached[t];
+    std::int32_t* leaf = s.leaf.data() + t * 16;
     const std::uint32_t alive = (1U << b.alive(t)) - 1U;
     if (tree.dense) {
       std::uint16_t* right = s.right.data() + t * tree.shape.nodes();
@@ -152,14 +151,13 @@ HWY_NOINLINE void forward(const PreparedTree& tree, const Block& b, Scratch& s) 
       std::uint16_t* active = s.active.data() + t * places;
       spread_active(tree, alive, right, active);
       reached_leaves(tree, active + tree.shape.nodes(), reached);
+      std::fill_n(leaf, 16, 0);
+      for (int e = 0; e < reached.count; ++e)
+        for (std::uint32_t lanes = reached.lanes[e]; lanes != 0; lanes &= lanes - 1)
+          leaf[std::countr_zero(lanes)] = reached.leaf[e];
     } else {
-      descend(tree, split + t * n_v * 16, alive, b.missing, reached);
+      follow_paths(tree, split + t * n_v * 16, alive, b.missing, leaf, reached);
     }
-    std::int32_t* leaf = s.leaf.data() + t * 16;
-    std::fill_n(leaf, 16, 0);
-    for (int e = 0; e < reached.count; ++e)
-      for (std::uint32_t lanes = reached.lanes[e]; lanes != 0; lanes &= lanes - 1)
-        leaf[std::countr_zero(lanes)] = reached.leaf[e];
     forward_step(tree, b, s, t, reached);
   }
 }

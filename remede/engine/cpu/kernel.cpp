@@ -93,6 +93,7 @@ void prepare(const Parameters<float>& p, const GradientForm& form, PreparedTree&
     tree.rows.assign(static_cast<std::size_t>(s.leaves()) * tree.stride, 0.0F);
   }
   tree.missing_right = p.missing_right;
+  tree.missing_goes_right.assign(p.missing_right.begin(), p.missing_right.end());
   for (int i = 0; i < s.nodes(); ++i) {
     const float* logits = p[Group::kIndex].data() + static_cast<std::size_t>(i) * s.n_v();
     int f = 0;

@@ -16,7 +16,7 @@
 
 namespace remede::cpu {
 
-// Up to this depth visiting every node costs less than finding out which ones matter.
+// Up to this depth visiting every node costs less than following every lane's path (docs/performance.md).
 inline constexpr int kDenseDepth = 8;
 
 // The parameters of a batch in the kernels' layout. Read-only while the pieces of the batch run.
@@ -36,6 +36,7 @@ struct PreparedTree {
   std::vector<std::int32_t> feature;      // (nodes)
   std::vector<float> threshold;           // (nodes)
   std::vector<std::uint8_t> missing_right;  // (nodes)
+  std::vector<std::int32_t> missing_goes_right;  // (nodes) the same, for gathers
   std::vector<float> feature_number;      // (nodes) the feature as a float, for comparisons in lanes
   AlignedVector<float> rows;              // (leaves, stride)
   const float* leaf_row(std::int32_t leaf) const { return rows.data() + static_cast<std::ptrdiff_t>(leaf) * stride; }
@@ -47,17 +48,6 @@ struct PieceSums {
   AlignedVector<float> node;  // (nodes, node_row) sum of r v, then sum of r
   AlignedVector<float> leaf;  // (leaves, row)
   BatchLoss loss;
-};
-
-// One visited node of one step: which lanes are on it, and which lanes need the worth of the leaf below it.
-struct Visit {
-  std::int32_t node;
-  std::uint16_t active;
-  std::uint16_t need;
-  std::uint16_t right;        // lanes that go right
-  std::int32_t left_child;    // position of the visit of the child, -1 where no lane needs it
-  std::int32_t right_child;
-  std::int32_t value;         // position of its value
 };
 
 // The leaves that some lane reaches in a step, each with its lanes.
@@ -78,11 +68,10 @@ struct Scratch {
   AlignedVector<float> weight;   // (T, 16)
   std::vector<Reached> reached;    // (T)
   std::vector<std::int32_t> leaf;  // (T, 16)
-  AlignedVector<float> values;   // (nodes + leaves, or visits; 16) the worth of the leaf below each
+  AlignedVector<float> values;   // shallow: (nodes + leaves, 16) the worth of the leaf below each
   std::vector<std::uint16_t> right;   // shallow: (T, nodes) the lanes that go right
   std::vector<std::uint16_t> active;  // shallow: (T, nodes + leaves) the lanes on each
   std::vector<std::uint16_t> need;    // shallow: (nodes + leaves) the lanes that need its worth
-  std::vector<Visit> visits;     // deep: of one step, level after level
   AlignedVector<float> f;        // (row, 16) the derivative F
   AlignedVector<float> f_rows;   // (16, row) F turned, one row per lane
   AlignedVector<float> v_columns;  // (node_row, 16) v, then ones

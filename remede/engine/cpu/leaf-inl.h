@@ -17,7 +17,6 @@ namespace HWY_NAMESPACE {
 using cpu::PreparedTree;
 using cpu::Reached;
 using cpu::Scratch;
-using cpu::Visit;
 
 // For every lane the number at `at` in the row of the leaf it reached.
 HWY_INLINE Wide of_leaf(const Reached& reached, int at) {
@@ -52,35 +51,39 @@ HWY_INLINE void parameter_worths(const PreparedTree& tree, const std::int32_t* l
   for (int i = 0; i < kCount; ++i) store(sum[i], values + i * 16);
 }
 
-// The worth of a leaf in the mixture of effects: what it would have said and written.
-HWY_NOINLINE void effect_worth(const PreparedTree& tree, int l, const StepView& step, float* value) {
+// The worth of a leaf in the mixture of effects: what it would have said and written. of(k): the number at k of its row, for
+// every lane.
+template <typename Of>
+HWY_INLINE Wide effect_worth(const PreparedTree& tree, const StepView& step, const Of& of) {
   const Shape& shape = tree.shape;
   const int n_x = shape.n_x, n_m = shape.n_m, n_y = shape.n_y, n_v = shape.n_v(), n_w = shape.n_w();
-  const float* row = tree.leaf_row(l);
-  const auto part = [&](Group group) { return row + tree.at[static_cast<int>(group)]; };
+  const auto at = [&](Group group) { return tree.at[static_cast<int>(group)]; };
   Wide sum = set(0.0F);
   for (int k = 0; k < n_y; ++k) {
-    Wide y = set(part(Group::kOutput)[k]);
+    Wide y = of(at(Group::kOutput) + k);
     if (shape.form.leaf_output == LeafOutput::kLinear)
-      for (int f = 0; f < n_v; ++f) y = fused(set(part(Group::kLinear)[k * n_v + f]), load(step.v + f * 16), y);
+      for (int f = 0; f < n_v; ++f) y = fused(of(at(Group::kLinear) + k * n_v + f), load(step.v + f * 16), y);
     sum = fused(load(step.g + k * 16), y, sum);
   }
   for (int k = 0; k < n_m; ++k) {
-    if (row[tree.open + k] == 0.0F) continue;
-    Wide a = set(shape.form.write_bias ? part(Group::kBias)[k] : 0.0F);
-    for (int f = 0; f < n_w; ++f) a = fused(set(part(Group::kWrite)[k * n_w + f]), load(step.v + f * 16), a);
+    const WideMask open = gt(of(tree.open + k), set(0.0F));
+    if (bits(open) == 0) continue;
+    Wide a = shape.form.write_bias ? of(at(Group::kBias) + k) : set(0.0F);
+    for (int f = 0; f < n_w; ++f) a = fused(of(at(Group::kWrite) + k * n_w + f), load(step.v + f * 16), a);
     Wide change = tanh(a);
-    if (shape.form.write_rule == WriteRule::kBlend)
-      change = mul(set(row[tree.blend + k]), sub(change, load(step.v + (n_x + k) * 16)));
-    sum = fused(load(step.q + k * 16), change, sum);
+    if (tree.blends()) change = mul(of(tree.blend + k), sub(change, load(step.v + (n_x + k) * 16)));
+    sum = fused(load(step.q + k * 16), keep(open, change), sum);
   }
-  store(sum, value);
+  return sum;
 }
 
 // ASSIGNS the worth of `count` leaves, at most kTogether: (count, 16).
 HWY_INLINE void leaf_worths(const PreparedTree& tree, const std::int32_t* leaf, int count, const StepView& step, float* values) {
   if (tree.form.mix == Mix::kEffects) {
-    for (int i = 0; i < count; ++i) effect_worth(tree, leaf[i], step, values + i * 16);
+    for (int i = 0; i < count; ++i) {
+      const float* row = tree.leaf_row(leaf[i]);
+      store(effect_worth(tree, step, [row](int k) { return set(row[k]); }), values + i * 16);
+    }
   } else if (count == kTogether) {
     parameter_worths<kTogether>(tree, leaf, step.f, values);
   } else {
