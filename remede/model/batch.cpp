@@ -1,0 +1,240 @@
+// Every lane walks the same tree: a node is visited once for all lanes on it, its lanes kept as bits, and handed on to its
+// children, whose numbers are above its own. Rounds as model/predict.h does: a product, then a sum, in the same order.
+#include "remede/model/batch.h"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+#include "remede/base/aligned.h"
+#include "remede/base/error.h"
+#include "remede/base/threads.h"
+#include "remede/base/vector_targets.h"
+
+#ifndef REMEDE_MODEL_BATCH_ONCE
+#define REMEDE_MODEL_BATCH_ONCE
+namespace remede {
+
+// 16 sequences, longest first; the last ones may be missing.
+struct LaneBlock {
+  const Model* model;
+  const Sequences* data;
+  std::span<const std::uint32_t> sequences;
+  Predictions* out;
+};
+
+// Of one thread; grows, never shrinks.
+struct LaneScratch {
+  AlignedVector<float> x;       // (n_x, 16) as it stands, NaN where missing
+  AlignedVector<float> filled;  // (n_x, 16)
+  AlignedVector<float> m;       // (cells of all trees, 16)
+  AlignedVector<float> next;    // (n_m, 16) of one tree
+  AlignedVector<float> y;       // (trees, n_y, 16) logits or values; in the first order form they run on
+  AlignedVector<float> answer;  // (2, n_y, 16) of one tree, and the sum over trees
+  std::vector<std::uint32_t> lanes;  // (inner)
+};
+
+}  // namespace remede
+#endif
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "remede/model/batch.cpp"
+#include "hwy/foreach_target.h"
+#include "remede/base/vector-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace remede::HWY_NAMESPACE {
+
+struct ReachedLeaves {
+  int count = 0;
+  std::int32_t leaf[16];
+  std::uint32_t lanes[16];
+};
+
+static void find_leaves(const Tree& tree, const LaneScratch& s, const float* m, std::uint32_t alive, std::uint32_t* lanes, ReachedLeaves& reached) {
+  reached.count = 0;
+  const auto hand_on = [&](std::int32_t child, std::uint32_t on) {
+    if (child >= 0) {
+      lanes[child] = on;
+    } else if (on != 0) {
+      reached.leaf[reached.count] = ~child;
+      reached.lanes[reached.count++] = on;
+    }
+  };
+  hand_on(tree.root(), alive);
+  for (std::int32_t i = 0; i < tree.inner_count(); ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    const std::uint32_t on = lanes[at];
+    const std::int32_t f = tree.feature[at];
+    std::uint32_t right = 0;
+    if (on != 0) {
+      const Wide v = load(f < tree.n_x ? s.x.data() + f * 16 : m + (f - tree.n_x) * 16);
+      right = bits(ge(v, set(tree.threshold[at])));
+      if (tree.missing_right[at] != 0) right |= bits(is_nan(v));
+    }
+    hand_on(tree.left[at], on & ~right);
+    hand_on(tree.right[at], on & right);
+  }
+}
+
+HWY_INLINE Wide of_leaves(const ReachedLeaves& reached, const float* table, std::size_t stride, std::size_t at) {
+  Wide value = set(table[static_cast<std::size_t>(reached.leaf[0]) * stride + at]);
+  for (int e = 1; e < reached.count; ++e)
+    value = select(mask(reached.lanes[e]), set(table[static_cast<std::size_t>(reached.leaf[e]) * stride + at]), value);
+  return value;
+}
+
+// sum + the row at `first` of the reached leaves times (x, then `cells` cells).
+HWY_INLINE Wide weighted(Wide sum, const Tree& tree, const LaneScratch& s, const float* m, int cells, const ReachedLeaves& reached,
+                         const float* table, std::size_t stride, std::size_t first) {
+  for (int f = 0; f < tree.n_x; ++f) sum = add(sum, mul(of_leaves(reached, table, stride, first + f), load(s.filled.data() + f * 16)));
+  for (int k = 0; k < cells; ++k) sum = add(sum, mul(of_leaves(reached, table, stride, first + tree.n_x + k), load(m + k * 16)));
+  return sum;
+}
+
+static void act(const Tree& tree, const ReachedLeaves& reached, LaneScratch& s, float* m, float* y) {
+  const auto n_m = static_cast<std::size_t>(tree.n_m), n_y = static_cast<std::size_t>(tree.n_y);
+  const auto n_v = static_cast<std::size_t>(tree.n_v()), n_w = static_cast<std::size_t>(tree.n_w());
+  for (std::size_t o = 0; o < n_y; ++o) {
+    Wide value = of_leaves(reached, tree.output.data(), n_y, o);
+    if (tree.form.leaf_output == LeafOutput::kLinear)
+      value = weighted(value, tree, s, m, tree.n_m, reached, tree.linear.data(), n_y * n_v, o * n_v);
+    if (tree.form.output_order == OutputOrder::kFirst) value = add(load(y + o * 16), value);
+    store(value, y + o * 16);
+  }
+  const int cells = tree.form.write_reads == WriteReads::kInputsAndMemory ? tree.n_m : 0;
+  for (std::size_t k = 0; k < n_m; ++k) {
+    std::uint32_t open = 0;
+    for (int e = 0; e < reached.count; ++e)
+      if (tree.gate[static_cast<std::size_t>(reached.leaf[e]) * n_m + k] != 0) open |= reached.lanes[e];
+    const Wide before = load(m + k * 16);
+    Wide after = before;
+    if (open != 0) {
+      const Wide constant = tree.form.write_bias ? of_leaves(reached, tree.bias.data(), n_m, k) : set(0.0F);
+      Wide change = tanh(weighted(constant, tree, s, m, cells, reached, tree.write.data(), n_m * n_w, k * n_w));
+      if (tree.form.write_rule == WriteRule::kBlend) change = mul(of_leaves(reached, tree.blend.data(), n_m, k), sub(change, before));
+      after = select(mask(open), add(before, change), before);
+    }
+    store(after, s.next.data() + k * 16);
+  }
+  std::copy_n(s.next.data(), n_m * 16, m);
+}
+
+static void lane_softmax(float* y, int n_y) {
+  Wide most = load(y);
+  for (int k = 1; k < n_y; ++k) most = select(gt(load(y + k * 16), most), load(y + k * 16), most);
+  Wide sum = set(0.0F);
+  for (int k = 0; k < n_y; ++k) {
+    const Wide e = exp(sub(load(y + k * 16), most));
+    store(e, y + k * 16);
+    sum = add(sum, e);
+  }
+  for (int k = 0; k < n_y; ++k) store(div(load(y + k * 16), sum), y + k * 16);
+}
+
+// The inputs of step t in lanes; zeros where a sequence has ended.
+static void load_step(const LaneBlock& b, std::size_t t, std::size_t alive, LaneScratch& s) {
+  const Sequences& data = *b.data;
+  const auto n_x = static_cast<std::size_t>(data.n_x);
+  for (std::size_t lane = 0; lane < alive; ++lane) {
+    const float* x = data.x.data() + (static_cast<std::size_t>(data.offset[b.sequences[lane]]) + t) * n_x;
+    for (std::size_t f = 0; f < n_x; ++f) s.x[f * 16 + lane] = x[f];
+  }
+  for (std::size_t f = 0; f < n_x; ++f) {
+    const Wide x = load(s.x.data() + f * 16);
+    store(select(is_nan(x), set(b.model->fill[f]), x), s.filled.data() + f * 16);
+  }
+}
+
+void predict_block(const LaneBlock& b, LaneScratch& s) {
+  const Model& model = *b.model;
+  const Sequences& data = *b.data;
+  const auto n_y = static_cast<std::size_t>(model.n_y());
+  const std::size_t steps = data.steps();
+  std::fill(s.m.begin(), s.m.end(), 0.0F);
+  std::fill(s.y.begin(), s.y.end(), 0.0F);
+  std::fill(s.x.begin(), s.x.end(), 0.0F);
+  std::size_t alive = b.sequences.size();
+  ReachedLeaves reached;
+  for (std::size_t t = 0; t < data.length(b.sequences[0]); ++t) {
+    while (data.length(b.sequences[alive - 1]) <= t) --alive;
+    load_step(b, t, alive, s);
+    float* m = s.m.data();
+    float *answer = s.answer.data(), *sum = answer + n_y * 16;
+    for (std::size_t i = 0; i < model.trees.size(); ++i) {
+      const Tree& tree = model.trees[i];
+      float* y = s.y.data() + i * n_y * 16;
+      find_leaves(tree, s, m, (1U << alive) - 1U, s.lanes.data(), reached);
+      act(tree, reached, s, m, y);
+      std::copy_n(y, n_y * 16, answer);
+      if (model.schema.task == Task::kClassification) lane_softmax(answer, static_cast<int>(n_y));
+      for (std::size_t o = 0; o < n_y; ++o)
+        store(i == 0 ? load(answer + o * 16) : add(load(sum + o * 16), load(answer + o * 16)), sum + o * 16);
+      for (int e = 0; e < reached.count; ++e)
+        for (std::uint32_t on = reached.lanes[e]; on != 0; on &= on - 1)
+          b.out->leaf[i * steps + static_cast<std::size_t>(data.offset[b.sequences[std::countr_zero(on)]]) + t] = reached.leaf[e];
+      m += tree.n_m * 16;
+    }
+    const Wide count = set(static_cast<float>(model.trees.size()));
+    for (std::size_t o = 0; o < n_y; ++o) store(div(load(sum + o * 16), count), sum + o * 16);
+    for (std::size_t lane = 0; lane < alive; ++lane) {
+      float* to = b.out->output.data() + (static_cast<std::size_t>(data.offset[b.sequences[lane]]) + t) * n_y;
+      for (std::size_t o = 0; o < n_y; ++o) to[o] = sum[o * 16 + lane];
+    }
+  }
+}
+
+}  // namespace remede::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace remede {
+
+using PredictBlock = void (*)(const LaneBlock&, LaneScratch&);
+
+static PredictBlock choose_predict_block() { return REMEDE_CHOOSE_KERNEL(predict_block); }
+
+static LaneScratch make_scratch(const Model& model) {
+  const auto n_x = static_cast<std::size_t>(model.n_x()), n_y = static_cast<std::size_t>(model.n_y());
+  std::size_t cells = 0, most_cells = 0, inner = 0;
+  for (const Tree& tree : model.trees) {
+    cells += static_cast<std::size_t>(tree.n_m);
+    most_cells = std::max(most_cells, static_cast<std::size_t>(tree.n_m));
+    inner = std::max(inner, tree.feature.size());
+  }
+  LaneScratch s;
+  s.x.resize(n_x * 16);
+  s.filled.resize(n_x * 16);
+  s.m.resize(cells * 16);
+  s.next.resize(most_cells * 16);
+  s.y.resize(model.trees.size() * n_y * 16);
+  s.answer.resize(2 * n_y * 16);
+  s.lanes.resize(inner);
+  return s;
+}
+
+Predictions predict_batch(const Model& model, const Sequences& sequences, int threads) {
+  if (sequences.n_x != model.n_x()) fail("expected sequences of {} inputs, as the model has, got {}", model.n_x(), sequences.n_x);
+  static const PredictBlock run = choose_predict_block();
+  Predictions predictions;
+  predictions.output.resize(sequences.steps() * static_cast<std::size_t>(model.n_y()));
+  predictions.leaf.resize(sequences.steps() * model.trees.size());
+  std::vector<std::uint32_t> order(sequences.count());
+  std::iota(order.begin(), order.end(), 0U);
+  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return sequences.length(a) > sequences.length(b); });
+  while (!order.empty() && sequences.length(order.back()) == 0) order.pop_back();
+  if (threads <= 0) threads = hardware_threads();
+  std::vector<LaneScratch> scratch(static_cast<std::size_t>(threads), make_scratch(model));
+  constexpr std::size_t kBlocks = 16;  // a task for a thread
+  const std::size_t chunk = 16 * kBlocks;
+  parallel_for((order.size() + chunk - 1) / chunk, threads, [&](std::size_t c, int worker) {
+    for (std::size_t at = c * chunk; at < std::min(order.size(), (c + 1) * chunk); at += 16) {
+      const auto block = std::span<const std::uint32_t>(order).subspan(at, std::min<std::size_t>(16, order.size() - at));
+      run({&model, &sequences, block, &predictions}, scratch[static_cast<std::size_t>(worker)]);
+    }
+  });
+  return predictions;
+}
+
+}  // namespace remede
+#endif
