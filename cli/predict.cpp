@@ -1,5 +1,5 @@
 // remede predict MODEL DATA: what the model says of every row, in the order of the rows.
-#include "remede/model/predict.h"
+#include "remede/model/batch.h"
 
 #include <algorithm>
 #include <memory>
@@ -77,7 +77,7 @@ void predict_file(const PredictFlags& flags) {
   const Model model = load_model(flags.model);
   const Dataset dataset = read_dataset(flags.data, model.schema, flags.roles, false);
   if (!flags.quiet) show_notes(flags.data, dataset);
-  write_predictions(flags.output, model.schema, dataset, predict(model, dataset.sequences, flags.threads));
+  write_predictions(flags.output, model.schema, dataset, predict_batch(model, dataset.sequences, flags.threads));
 }
 
 }  // namespace

@@ -4,12 +4,12 @@
 #include <cmath>
 
 #include "remede/base/arithmetic.h"
-#include "remede/model/predict.h"
+#include "remede/model/batch.h"
 
 namespace remede {
 
 Score score(const Model& model, const Sequences& data, int threads) {
-  const Predictions predictions = predict(model, data, threads);
+  const Predictions predictions = predict_batch(model, data, threads);
   const auto n_y = static_cast<std::size_t>(model.n_y());
   Score s;
   s.sequences = data.count();
