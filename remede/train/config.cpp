@@ -163,12 +163,11 @@ std::vector<std::pair<std::string, std::string>> settings(const Config& config) 
 
 Config config_from_settings(std::span<const std::pair<std::string, std::string>> settings, const std::string& where) {
   Config config;
-  for (const auto& [name, text] : settings) {
-    const auto table = hyper_parameters();
-    const auto found =
-        std::find_if(table.begin(), table.end(), [&](const HyperParameter& p) { return p.name == name; });
-    if (found == table.end()) fail("{}: expected a hyper-parameter of this version, got '{}'", where, name);
-    found->set(config, text);
+  for (const auto& setting : settings) {
+    const auto named = [&setting](const HyperParameter& p) { return p.name == setting.first; };
+    const auto found = std::find_if(std::begin(kTable), std::end(kTable), named);
+    if (found == std::end(kTable)) fail("{}: expected a hyper-parameter of this version, got '{}'", where, setting.first);
+    found->set(config, setting.second);
   }
   return config;
 }
