@@ -164,7 +164,9 @@ int main(int argc, char** argv) {
   remede::add_predict(app);
   remede::add_evaluate(app);
   remede::add_show(app);
+  remede::add_simplify(app);
   remede::add_reproduce(app);
+  remede::add_benchmark(app);
   app.footer(remede::kExamples);  // after the verbs, which would inherit it
   for (CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) verb->group("Verbs");
   return remede::run(app, argc, argv);

@@ -14,6 +14,7 @@ namespace {
 
 constexpr double kNodeCost = 6;  // nats that a split must save beyond telling its threshold
 constexpr std::size_t kMostEnds = 16;
+constexpr std::size_t kCloseLook = 512;  // up to so many items every place for a cut is tried
 
 float at_input(const float* x, int input) {
   return std::isnan(x[input]) ? -std::numeric_limits<float>::infinity() : x[input];
@@ -23,45 +24,32 @@ float at_input(const float* x, int input) {
 class Tally {
  public:
   void add(const Outcome& o, double weight) {
-    for (auto& [outcome, count] : counts_)
-      if (outcome == o) {
+    Answer& answer = answer_of(o.output);
+    (o.next >= 0 ? answer.known : answer.unknown) += weight;
+    for (auto& [next, count] : answer.next)
+      if (next == o.next) {
         count += weight;
         return;
       }
-    counts_.emplace_back(o, weight);
-  }
-
-  // Unknown next states are shared out among the known ones of the same answer.
-  template <typename Each>
-  void for_each(Each each) const {
-    for (const auto& [o, count] : counts_) {
-      if (count <= 0) continue;
-      double known = 0, unknown = 0;
-      for (const auto& [other, c] : counts_)
-        if (other.output == o.output) (other.next >= 0 ? known : unknown) += c;
-      if (o.next >= 0)
-        each(o, count * (1 + unknown / known));
-      else if (known == 0)
-        each(o, count);
-    }
+    answer.next.emplace_back(o.next, weight);
   }
 
   // Sum over outcomes of -count log(share), in nats.
   double entropy() const {
-    double total = 0, sum = 0;
-    for_each([&](const Outcome&, double c) { total += c; });
+    double sum = 0, all = 0;
     for_each([&](const Outcome&, double c) {
-      if (c > 0) sum += c * (log(total) - log(c));
+      all += c;
+      sum -= c * log(c);
     });
-    return sum;
+    return all > 0 ? sum + all * log(all) : 0.0;
   }
   double total() const {
     double sum = 0;
-    for (const auto& [o, c] : counts_) sum += c;
+    for (const Answer& a : answers_) sum += a.known + a.unknown;
     return sum;
   }
   std::pair<Outcome, double> best() const {
-    std::pair<Outcome, double> found{{}, -1};
+    std::pair<Outcome, double> found{{}, 0};
     for_each([&](const Outcome& o, double c) {
       if (c > found.second + 1e-9) found = {o, c};
     });
@@ -69,7 +57,32 @@ class Tally {
   }
 
  private:
-  std::vector<std::pair<Outcome, double>> counts_;
+  struct Answer {
+    int output = 0;
+    double known = 0, unknown = 0;  // steps whose next state is known, and not
+    std::vector<std::pair<int, double>> next;
+  };
+
+  Answer& answer_of(int output) {
+    for (Answer& a : answers_)
+      if (a.output == output) return a;
+    return answers_.emplace_back(Answer{output, 0, 0, {}});
+  }
+
+  // Unknown next states are shared out among the known ones of the same answer.
+  template <typename Each>
+  void for_each(Each each) const {
+    for (const Answer& a : answers_)
+      for (const auto& [next, count] : a.next) {
+        if (count <= 0) continue;
+        if (next >= 0)
+          each(Outcome{a.output, next}, count * (1 + a.unknown / a.known));
+        else if (a.known <= 0)
+          each(Outcome{a.output, -1}, count);
+      }
+  }
+
+  std::vector<Answer> answers_;
 };
 
 Tally tally(const std::vector<InputItem>& items, std::size_t begin, std::size_t end) {
@@ -109,7 +122,7 @@ class Grower {
     const auto [outcome, count] = all.best();
     fit_.tree.nodes[self].outcome = outcome;
     fit_.tree.nodes[self].count = all.total();
-    fit_.tree.nodes[self].misfit = std::max(0.0, all.total() - std::max(count, 0.0));
+    fit_.tree.nodes[self].misfit = std::max(0.0, all.total() - count);
     const Cut cut = choose_cut(begin, end, all.entropy());
     if (cut.input < 0) {
       fit_.cost += all.entropy();
@@ -170,16 +183,30 @@ class Grower {
     std::stable_sort(sorted.begin(), sorted.end(), [&](const InputItem& a, const InputItem& b) {
       return at_input(a.x, input) < at_input(b.x, input);
     });
-    Tally left, right = tally(sorted, 0, sorted.size());
+    // With many items first a coarse look, then a close one around the best place found.
+    const std::size_t stride = sorted.size() > kCloseLook ? sorted.size() / (kCloseLook / 4) : 1;
+    Cut best = scan(sorted, input, entropy, 0, sorted.size(), stride);
+    if (stride == 1 || best.input < 0) return best;
+    const auto at = static_cast<std::size_t>(
+        std::partition_point(sorted.begin(), sorted.end(),
+                             [&](const InputItem& i) { return at_input(i.x, input) < best.threshold; }) -
+        sorted.begin());
+    return scan(sorted, input, entropy, at > 2 * stride ? at - 2 * stride : 0, std::min(sorted.size(), at + 2 * stride),
+                1);
+  }
+
+  // The best cut among every stride-th place in begin .. end-1.
+  Cut scan(const std::vector<InputItem>& sorted, int input, double entropy, std::size_t begin, std::size_t end,
+           std::size_t stride) const {
+    Tally left = tally(sorted, 0, begin), right = tally(sorted, begin, sorted.size());
     Cut best;
-    for (std::size_t i = 0; i + 1 < sorted.size(); ++i) {
+    std::size_t due = begin;
+    for (std::size_t i = begin; i + 1 < sorted.size() && i < end; ++i) {
       left.add(sorted[i].outcome, 1);
       right.add(sorted[i].outcome, -1);
       const float low = at_input(sorted[i].x, input), high = at_input(sorted[i + 1].x, input);
-      if (!(low < high)) continue;
-      if (sorted[i].outcome == sorted[i + 1].outcome && i > 0 && i + 2 < sorted.size() &&
-          low > at_input(sorted[i - 1].x, input) && high < at_input(sorted[i + 2].x, input))
-        continue;  // between equal outcomes the gain is never largest
+      if (!(low < high) || i < due) continue;
+      due = i + stride;
       const double gain = entropy - left.entropy() - right.entropy();
       if (gain > best.gain + 1e-9) best = {input, place_between(cuts(input), low, high), gain};
     }

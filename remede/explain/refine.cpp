@@ -2,14 +2,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <numeric>
 
 namespace remede {
 namespace {
 
-constexpr double kStateCost = 12;      // nats that one more state must save
-constexpr std::size_t kMostGaps = 10;  // cuts tried per slot besides the model's own thresholds
+constexpr double kStateCost = 12;       // nats that one more state must save
+constexpr int kPatience = 8;            // cuts in a row that may fail to make the whole simpler
+constexpr double kGoodEnough = 0.005;   // share of misfits up to which a machine is called one
+constexpr std::size_t kMostTrials = 8;  // of the cuts that look best
+constexpr std::size_t kMostGaps = 10;   // cuts tried per slot besides the model's own thresholds
 
 using Numbers = std::vector<int>;
 
@@ -21,9 +25,10 @@ std::vector<Numbers> steps_by_state(const Experience& e, const Numbers& state, i
   return steps;
 }
 
+// The states of the points; empty while only the answers count.
 InputItem item_of(const Experience& e, const Numbers& state, int step) {
   const ExperienceStep& s = e.steps[static_cast<std::size_t>(step)];
-  return {e.row(s.row), {s.output, s.after < 0 ? -1 : state[static_cast<std::size_t>(s.after)]}};
+  return {e.row(s.row), {s.output, s.after < 0 || state.empty() ? -1 : state[static_cast<std::size_t>(s.after)]}};
 }
 
 InputTreeFit fit_steps(const Experience& e, const Numbers& state, const Numbers& steps) {
@@ -58,6 +63,17 @@ std::vector<MemoryCut> cuts_of_slot(const Experience& e, const Numbers& steps, s
   for (std::size_t i = 0; i < std::min(gaps.size(), kMostGaps); ++i)
     cuts.push_back({slot, simplest_between(values[gaps[i]], values[gaps[i] + 1])});
   return cuts;
+}
+
+// Both sides of values that many steps share, such as the zero of the beginning.
+void add_cuts_beside_values(const Experience& e, const Numbers& steps, std::size_t slot, std::vector<MemoryCut>& cuts) {
+  std::map<float, std::size_t> count;
+  for (const int s : steps) ++count[slot_value(e, s, slot)];
+  for (auto at = count.begin(); at != count.end(); ++at) {
+    if (at->second * 20 < steps.size()) continue;
+    if (at != count.begin()) cuts.push_back({slot, simplest_between(std::prev(at)->first, at->first)});
+    if (std::next(at) != count.end()) cuts.push_back({slot, simplest_between(at->first, std::next(at)->first)});
+  }
 }
 
 // Where the outcomes at one end of the state's rule differ by what a slot held: the cut that tells them apart best.
@@ -104,28 +120,57 @@ class Cutter {
         allowed_(e.symbols ? 0.0 : options.tolerance * static_cast<double>(e.steps.size())) {}
 
   Grouping run() {
-    bool full = false;
-    fit_all();
-    while (total_misfit() > allowed_ && !full) {
-      full = count_ >= static_cast<int>(options_->most_states);
-      if (!full && !cut_once()) break;
-    }
+    answers_only_ = true;  // first what is said, then where it leads
+    cut_while_it_pays();
+    answers_only_ = false;
+    cut_while_it_pays();
     merge_all();
-    Grouping g{state_,
-               count_,
-               {},
-               total_misfit(),
-               !full && total_misfit() <= std::max(allowed_, 0.02 * static_cast<double>(e_->steps.size()))};
-    if (e_->symbols) g.settled = !full && g.misfit == 0;
+    const double good_enough =
+        e_->symbols ? 0.0 : std::max(allowed_, kGoodEnough * static_cast<double>(e_->steps.size()));
+    Grouping g{state_, count_, {}, total_misfit(), total_misfit() <= good_enough};
     for (InputTreeFit& f : fits_) g.rules.push_back(std::move(f.tree));
     return g;
   }
 
  private:
+  struct Snapshot {
+    Numbers state;
+    int count = 0;
+    double description = 0;
+  };
+
+  // What it takes to tell the machine and what happens in it, in nats.
+  double description() const { return total_cost() + kStateCost * count_; }
+  Snapshot snapshot() const { return {state_, count_, description()}; }
+  void restore(const Snapshot& s) {
+    state_ = s.state;
+    count_ = s.count;
+    fit_all();
+  }
+
+  void cut_while_it_pays() {
+    fit_all();
+    Snapshot best = snapshot();
+    // Some cuts pay only together with later ones: a few that do not pay at once are allowed in a row.
+    for (int idle = 0; total_misfit() > allowed_ && count_ < static_cast<int>(options_->most_states) &&
+                       idle < kPatience && cut_once();) {
+      ++idle;
+      if (description() >= best.description) continue;
+      best = snapshot();
+      idle = 0;
+    }
+    if (total_misfit() > allowed_) restore(best);
+  }
+
+  const Numbers& next_states() const {
+    static const Numbers none;
+    return answers_only_ ? none : state_;
+  }
+
   void fit_all() {
     steps_ = steps_by_state(*e_, state_, count_);
     fits_.clear();
-    for (const Numbers& s : steps_) fits_.push_back(fit_steps(*e_, state_, s));
+    for (const Numbers& s : steps_) fits_.push_back(fit_steps(*e_, next_states(), s));
   }
   double total_misfit() const {
     double sum = 0;
@@ -140,47 +185,80 @@ class Cutter {
     std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
       return fits_[static_cast<std::size_t>(a)].misfit > fits_[static_cast<std::size_t>(b)].misfit;
     });
-    for (const int s : order)
-      if (fits_[static_cast<std::size_t>(s)].misfit > 0 && cut_state(s)) return true;
+    for (const bool whole : {true, false})
+      for (const int s : order)
+        if (fits_[static_cast<std::size_t>(s)].misfit > 0 && cut_state(s, whole)) return true;
     return false;
   }
 
-  bool cut_state(int s) {
+  // whole: only if that makes the whole simpler; else: if it makes the state simpler.
+  bool cut_state(int s, bool whole) {
     const Numbers& steps = steps_[static_cast<std::size_t>(s)];
     std::vector<MemoryCut> cuts;
-    for (std::size_t slot = 0; slot < e_->slots.size(); ++slot)
+    for (std::size_t slot = 0; slot < e_->slots.size(); ++slot) {
       for (const MemoryCut& c : cuts_of_slot(*e_, steps, slot)) cuts.push_back(c);
-    add_telling_cuts(*e_, state_, steps, fits_[static_cast<std::size_t>(s)].tree, cuts);
-    double best = fits_[static_cast<std::size_t>(s)].cost - (e_->symbols ? 1e-6 : kStateCost);
-    const MemoryCut* chosen = nullptr;
-    for (const MemoryCut& c : cuts) {
-      const double cost = cost_of(s, steps, c);
-      if (cost < best - 1e-9) {
-        best = cost;
-        chosen = &c;
-      }
+      add_cuts_beside_values(*e_, steps, slot, cuts);
     }
-    if (!chosen) return false;
-    apply(s, *chosen, state_);
+    add_telling_cuts(*e_, next_states(), steps, fits_[static_cast<std::size_t>(s)].tree, cuts);
+    std::vector<std::pair<double, MemoryCut>> ranked;
+    const double now = fits_[static_cast<std::size_t>(s)].cost - (e_->symbols ? 1e-6 : kStateCost);
+    for (const MemoryCut& c : cuts) {
+      const double cost = cost_of_cut(steps, c);
+      if (cost < now - 1e-9) ranked.emplace_back(cost, c);
+    }
+    std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    return whole && !e_->symbols ? take_best(s, ranked) : take_first(s, ranked);
+  }
+
+  bool take_first(int s, const std::vector<std::pair<double, MemoryCut>>& ranked) {
+    if (ranked.empty()) return false;
+    apply(s, ranked.front().second, state_);
     ++count_;
     fit_all();
     return true;
   }
 
-  // The points of state s at or above the cut become the state with the next number.
-  void apply(int s, const MemoryCut& cut, Numbers& state) const {
-    for (std::size_t p = 0; p < state.size(); ++p)
-      if (state[p] == s && e_->point(static_cast<int>(p))[cut.slot] >= cut.at) state[p] = count_;
+  // A cut through the middle of values that drift makes the ways into the state unclear: the whole must gain.
+  bool take_best(int s, const std::vector<std::pair<double, MemoryCut>>& ranked) {
+    const Numbers state = state_;
+    std::vector<Numbers> steps = steps_;
+    std::vector<InputTreeFit> fits = fits_;
+    double best = total_cost() - kStateCost;
+    Numbers best_state;
+    ++count_;
+    for (std::size_t i = 0; i < std::min(ranked.size(), kMostTrials); ++i) {
+      state_ = state;
+      apply(s, ranked[i].second, state_, count_ - 1);
+      fit_all();
+      if (total_cost() >= best - 1e-9) continue;
+      best = total_cost();
+      best_state = state_;
+    }
+    if (!best_state.empty()) {
+      state_ = std::move(best_state);
+      fit_all();
+      return true;
+    }
+    --count_;
+    state_ = state;
+    steps_ = std::move(steps);
+    fits_ = std::move(fits);
+    return false;
   }
 
-  double cost_of(int s, const Numbers& steps, const MemoryCut& cut) const {
-    Numbers state = state_;
-    apply(s, cut, state);
+  // The points of state s at or above the cut become the state with a new number.
+  void apply(int s, const MemoryCut& cut, Numbers& state) const { apply(s, cut, state, count_); }
+  void apply(int s, const MemoryCut& cut, Numbers& state, int number) const {
+    for (std::size_t p = 0; p < state.size(); ++p)
+      if (state[p] == s && e_->point(static_cast<int>(p))[cut.slot] >= cut.at) state[p] = number;
+  }
+
+  // Of the state alone, with the next states as they are.
+  double cost_of_cut(const Numbers& steps, const MemoryCut& cut) const {
     Numbers low, high;
     for (const int step : steps) (slot_value(*e_, step, cut.slot) >= cut.at ? high : low).push_back(step);
     if (low.empty() || high.empty()) return std::numeric_limits<double>::infinity();
-    // Against the states as they were: that the next states are now told apart finer is a matter for the next cut.
-    return fit_steps(*e_, state_, low).cost + fit_steps(*e_, state_, high).cost;
+    return fit_steps(*e_, next_states(), low).cost + fit_steps(*e_, next_states(), high).cost;
   }
 
   double total_cost() const {
@@ -265,6 +343,7 @@ class Cutter {
   Numbers state_;
   int count_ = 1;
   double allowed_;
+  bool answers_only_ = false;
   std::vector<Numbers> steps_;
   std::vector<InputTreeFit> fits_;
 };

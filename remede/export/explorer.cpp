@@ -13,10 +13,12 @@
 #include "remede/base/file.h"
 #include "remede/explain/canvas.h"
 #include "remede/explain/json.h"
+#include "remede/explain/number.h"
 #include "remede/explain/text.h"
 #include "remede/export/explorer_words.h"
 #include "remede/export/web.h"
 #include "remede/model/file.h"
+#include "remede/model/metrics.h"
 
 namespace remede {
 namespace {
@@ -131,6 +133,16 @@ Json data_json(const Model& model, const Dataset& data, const Predictions& predi
   return json;
 }
 
+// "accuracy 99.8% on 1,400 steps"; empty without targets.
+std::string score_text(const Model& model, const Sequences& data, const Predictions& predictions) {
+  if (!data.has_targets() || std::none_of(data.weight.begin(), data.weight.end(), [](float w) { return w > 0; })) return "";
+  const Scores scores = evaluate(model.schema.task, predictions, data);
+  const std::string score = model.schema.task == Task::kClassification
+                                ? "accuracy " + percent(scores.classification.accuracy)
+                                : "RMSE " + short_number(scores.regression.overall.rmse, 4);
+  return fmt::format("{} on {} steps", score, grouped(static_cast<long long>(scores.steps)));
+}
+
 std::string script_json(const Json& json) {
   return script_safe(json.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
@@ -145,6 +157,7 @@ std::string explorer_page(const Model& model, const Dataset& data, const Explore
   const Sample sample = choose_sample(model.schema.task, data.sequences, predictions, options.sample);
   Json shown = data_json(model, data, predictions, sample);
   shown["name"] = options.data_name;
+  shown["score"] = score_text(model, data.sequences, predictions);
   const Json page = {{"title", title_text(model)},
                      {"arithmetic", arithmetic_json()},
                      {"data", std::move(shown)},

@@ -1,5 +1,10 @@
 #include "remede/export/explorer_words.h"
 
+#include <fmt/format.h>
+
+#include "remede/explain/json.h"
+#include "remede/explain/machine.h"
+#include "remede/explain/number.h"
 #include "remede/explain/observe.h"
 #include "remede/explain/svg.h"
 #include "remede/explain/wording.h"
@@ -9,6 +14,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr std::size_t kMostStates = 60;
 constexpr std::size_t kMostDrawn = 1500;  // nodes; a larger tree is shown by its path and its outline alone
 
 Json leaf_json(const Wording& words, const Wording& unabridged, int leaf) {
@@ -61,6 +67,29 @@ Json tree_json(const Model& model, std::size_t number, const Observations& seen)
   return json;
 }
 
+// Nodes as lists: a test is [input, threshold, left, right], an end is [next state, answer].
+Json rules_json(const InputTree& tree) {
+  Json nodes = Json::array();
+  for (const InputTree::Node& node : tree.nodes) {
+    if (node.input >= 0)
+      nodes.push_back({node.input, json_number(node.threshold), node.left, node.right});
+    else
+      nodes.push_back({node.outcome.next, node.outcome.output});
+  }
+  return nodes;
+}
+
+std::string note_of(const Machine& machine) {
+  std::string note;
+  if (machine.kind == MachineKind::kExact) note = "This machine is the model: every input was tried in every memory.";
+  if (machine.kind == MachineKind::kLearned)
+    note = fmt::format("Worked out from the data. On its own the machine says what the model says on {} of the steps.", percent(machine.agreement));
+  if (machine.kind == MachineKind::kRegions)
+    note = "No small machine explains this memory. Shown are the regions into which the tests of memory cut it, and the ways between them.";
+  for (const std::string& line : machine.notes) note += "\n" + line;
+  return note;
+}
+
 }  // namespace
 
 Json words_json(const Model& model, const Sequences& data) {
@@ -70,6 +99,18 @@ Json words_json(const Model& model, const Sequences& data) {
   return json;
 }
 
-Json machine_part_json(const Model&, const Sequences&) { return nullptr; }
+Json machine_part_json(const Model& model, const Sequences& data) {
+  const Machine machine = find_machine(model, data);
+  if (machine.slots.empty() || machine.states.size() > kMostStates) return nullptr;
+  Json states = Json::array(), rules = Json::array();
+  for (const MachineState& state : machine.states) {
+    Json ranges = Json::array();
+    for (const SlotRange& range : state.range) ranges.push_back({json_number(range.low), json_number(range.high)});
+    states.push_back({{"name", state.name}, {"memory", state.memory}, {"range", std::move(ranges)}});
+  }
+  for (const InputTree& tree : machine.rules) rules.push_back(rules_json(tree));
+  return {{"note", note_of(machine)}, {"slots", machine.slots}, {"states", std::move(states)},
+          {"rules", std::move(rules)}, {"svg", machine_svg(machine, false)}};
+}
 
 }  // namespace remede

@@ -23,7 +23,7 @@ std::string Draft::test(int t, std::int32_t node) const {
 }
 
 std::string Draft::cell(int t, int k) const {
-  return fmt::format("m{}", cells[static_cast<std::size_t>(t)][static_cast<std::size_t>(k)]);
+  return fmt::format("m{}", cells[static_cast<std::size_t>(t)][static_cast<std::size_t>(k)] + 1);
 }
 
 }  // namespace remede

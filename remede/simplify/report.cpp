@@ -33,13 +33,13 @@ bool is_exact(Cause cause) { return cause <= Cause::kForm; }
 const char* name(Cause cause) { return kWords[static_cast<std::size_t>(cause)].name; }
 const char* reason(Cause cause) { return kWords[static_cast<std::size_t>(cause)].reason; }
 
-std::string tree_prefix(const Model& model, int tree) { return model.trees.size() > 1 ? fmt::format("tree {}: ", tree) : ""; }
+std::string tree_prefix(const Model& model, int tree) { return model.trees.size() > 1 ? fmt::format("tree {}: ", tree + 1) : ""; }
 
 std::string test_text(const Tree& tree, const Schema& schema, std::span<const int> cells, std::int32_t node) {
   const auto i = static_cast<std::size_t>(node);
   const std::int32_t f = tree.feature[i];
   if (f < tree.n_x) return fmt::format("{} >= {}", schema.inputs[static_cast<std::size_t>(f)], tree.threshold[i]);
-  return fmt::format("m{} >= {}", cells[static_cast<std::size_t>(f - tree.n_x)], tree.threshold[i]);
+  return fmt::format("m{} >= {}", cells[static_cast<std::size_t>(f - tree.n_x)] + 1, tree.threshold[i]);
 }
 
 }  // namespace remede

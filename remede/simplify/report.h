@@ -42,9 +42,9 @@ struct Removal {
   int nodes = 0;     // inner nodes and leaves
 };
 
-// "m0", or "tree 1: m0" in a forest.
+// "tree 2: " in a forest, nothing where there is one tree. Trees and cells count from 1 in words, as everywhere.
 std::string tree_prefix(const Model& model, int tree);
-// The test of an inner node: "x1 >= 0.5" or "m0 >= 0.3". cells: (n_m) the cells' numbers in the model given.
+// The test of an inner node: "x1 >= 0.5" or "m1 >= 0.3". cells: (n_m) the cells' numbers in the model given, from 0.
 std::string test_text(const Tree& tree, const Schema& schema, std::span<const int> cells, std::int32_t node);
 
 }  // namespace remede

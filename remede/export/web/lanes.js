@@ -1,17 +1,25 @@
 // The lanes of the traces: what they hold, and how one is drawn on a canvas.
 
-const LANE = { input: 46, cell: 46, value: 84, probability: 58, says: 19, target: 19, gap: 7, axis: 20 };
+const LANE = { value: 76, probability: 46, says: 17, target: 17, state: 17, marks: 9, gap: 5, axis: 20, low: 24, high: 46 };
+const isStrip = (lane) => lane.kind === 'says' || lane.kind === 'target' || lane.kind === 'marks';
 
-// Inputs, the cells of the tree shown, and the answers; from top to bottom.
-function planLanes(app) {
+// Inputs, the cells of the tree shown, and the answers; from top to bottom. room: the height there is.
+function planLanes(app, room) {
   const { model, data, words, tree } = app, lanes = [];
+  const values = Math.min(model.nY, 8);
+  const answers = (model.classifies ? LANE.probability + 2 * LANE.says + 12 : values * (LANE.value + LANE.gap)) + LANE.marks + LANE.gap;
+  const left = room - answers - LANE.axis - 4 - (app.states ? LANE.state + LANE.gap : 0);
+  const { inputs, cells } = app.shownFeatures(Math.floor(left / (LANE.low + LANE.gap)));
+  const fitting = left / Math.max(1, inputs.length + cells.length) - LANE.gap;
+  const height = Math.round(Math.min(LANE.high, Math.max(LANE.low, fitting)));
   let y = 4;
   const add = (kind, more) => {
-    lanes.push({ kind, y, height: LANE[kind], ...more });
-    y += LANE[kind] + LANE.gap;
+    lanes.push({ kind, y, height: LANE[kind] ?? height, ...more });
+    y += lanes.at(-1).height + LANE.gap;
   };
-  for (const i of app.shownInputs()) add('input', { index: i, name: words.features[i] });
-  for (const k of app.shownCells()) add('cell', { index: k, name: words.features[tree.nX + k] });
+  for (const i of inputs) add('input', { index: i, name: words.features[i] });
+  for (const k of cells) add('cell', { index: k, name: words.features[tree.nX + k] });
+  if (app.states) add('state', { name: 'state' });
   if (model.classifies) {
     add('probability', { name: 'probability' });
     y -= LANE.gap - 2;
@@ -21,7 +29,11 @@ function planLanes(app) {
       add('target', { name: 'target' });
     }
   } else {
-    for (let o = 0; o < Math.min(model.nY, 8); ++o) add('value', { index: o, name: model.targets[o] });
+    for (let o = 0; o < values; ++o) add('value', { index: o, name: model.targets[o] });
+  }
+  if (data.hasTargets) {
+    y -= LANE.gap - 2;
+    add('marks', { name: model.classifies ? 'mistakes' : 'far off' });
   }
   return { lanes, height: y + LANE.axis };
 }
@@ -49,7 +61,7 @@ class LanePainter {
     c.save();
     c.fillStyle = this.ink('grid');
     c.globalAlpha = 0.45;
-    if (lane.kind !== 'says' && lane.kind !== 'target') c.fillRect(this.left, lane.y, this.right - this.left, lane.height);
+    if (!isStrip(lane)) c.fillRect(this.left, lane.y, this.right - this.left, lane.height);
     c.globalAlpha = 1;
     c.beginPath();
     c.rect(this.left, lane.y - 2, this.right - this.left, lane.height + 4);
@@ -183,6 +195,25 @@ class LanePainter {
     c.stroke();
   }
 
+  // The state of the machine before each step; neighbours alike are one box.
+  state(lane) {
+    const { app, c } = this, { states } = app;
+    c.font = `600 10.5px ${app.font}`;
+    c.textAlign = 'center';
+    c.textBaseline = 'middle';
+    for (let t = this.first, end; t <= this.last; t = end) {
+      for (end = t + 1; end <= this.last && states[end] === states[t];) ++end;
+      if (states[t] < 0) continue;
+      const x = this.x(t) - this.column / 2, width = (end - t) * this.column;
+      c.fillStyle = this.ink(states[t] % 2 ? 'cell-line' : 'cell');
+      c.fillRect(x, lane.y, Math.max(width - 1, 0.6), lane.height);
+      const { name } = app.page.machine.states[states[t]];
+      if (width < 8 + 6 * name.length) continue;
+      c.fillStyle = this.ink(states[t] % 2 ? 'paper' : 'text');
+      c.fillText(name, Math.min(Math.max(x + width / 2, this.left + 8), this.right - 8), lane.y + lane.height / 2 + 0.5);
+    }
+  }
+
   probability(lane) {
     const { app, c } = this, { nY } = app.model, width = Math.max(this.column + (this.column < 4 ? 0.4 : -1), 0.6);
     for (let t = this.first; t <= this.last; ++t) {
@@ -207,7 +238,7 @@ class LanePainter {
     this.strip(lane, (t) => app.data.label[first + t]);
   }
 
-  // Boxes in the colours of the classes, with their names where there is room; a ring around the mistakes.
+  // Boxes in the colours of the classes, with their names where there is room.
   strip(lane, classOf) {
     const { app, c } = this, width = Math.max(this.column + (this.column < 4 ? 0.4 : -1), 0.6);
     c.font = `600 10.5px ${app.font}`;
@@ -223,11 +254,16 @@ class LanePainter {
       c.fillStyle = this.ink('paper');
       c.fillText(name, this.x(t), lane.y + lane.height / 2 + 0.5);
     }
-    const marks = lane.kind === 'says' ? app.run.marked : [];
+  }
+
+  // One red mark for each mistake, never too narrow to be seen.
+  marks(lane) {
+    const { app, c } = this, size = Math.min(9, Math.max(this.column - 1, 2.4));
     c.fillStyle = this.ink('wrong');
-    for (const t of marks) {
-      const size = Math.max(width, 2.4);
-      c.fillRect(this.x(t) - size / 2, lane.y + lane.height - 4, size, 4);
+    for (const t of app.run.marked) {
+      c.beginPath();
+      c.roundRect(this.x(t) - size / 2, lane.y, size, lane.height, Math.min(4.5, size / 2));
+      c.fill();
     }
   }
 
@@ -255,7 +291,5 @@ class LanePainter {
       c.globalAlpha = 1;
     }
     this.line(lane, output, this.ink('c0'), 1.9, true);
-    c.fillStyle = this.ink('wrong');
-    for (const t of app.run.marked) c.fillRect(this.x(t) - Math.max(this.column, 2.4) / 2, lane.y + lane.height - 1, Math.max(this.column, 2.4), 3);
   }
 }

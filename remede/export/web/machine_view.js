@@ -14,18 +14,25 @@ class MachineView {
     this.ways = [...this.svg.querySelectorAll('[data-from]')];
   }
 
-  // The states before each step and after the last, for these inputs.
-  walk(x, nX, steps) {
-    const states = [0];
-    for (let t = 0; t < steps; ++t) states.push(this.next(states[t], x, t * nX));
+  // The states before each step and after the last: by the rules of the machine, else by what the memory holds.
+  // memoryAt: for each of its slots, a function of the step; null where the page does not know one.
+  walk(x, nX, steps, before, memoryAt) {
+    const byRules = this.json.rules.length > 0 && !before;
+    if (!byRules && memoryAt.includes(null)) return null;
+    const states = [byRules ? 0 : this.stateOf(memoryAt, 0)];
+    for (let t = 0; t < steps; ++t) states.push(byRules ? this.next(states[t], x, t * nX) : this.stateOf(memoryAt, t + 1));
     return states;
+  }
+
+  stateOf(memoryAt, t) {
+    return this.json.states.findIndex(({ range }) => range.every(([low, high], i) => memoryAt[i](t) >= low && memoryAt[i](t) <= high));
   }
 
   next(state, x, at) {
     if (state < 0) return -1;
     const rules = this.json.rules[state];
     let node = 0;
-    while (rules[node].length > 1) {
+    while (rules[node].length === 4) {
       const [input, threshold, left, right] = rules[node];
       node = x[at + input] >= threshold ? right : left; // a missing value goes left
     }

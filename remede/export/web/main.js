@@ -30,6 +30,22 @@ class App {
   get leaf() { return this.treeRun.leaf[this.step]; }
   get path() { return this.paths[this.treeNumber][this.leaf]; }
 
+  // The states of the machine before each step and after the last; null without a machine to follow.
+  get states() {
+    if (!this.page.machine) return null;
+    if (this.walked?.run !== this.run) {
+      const { run } = this, many = this.model.trees.length > 1;
+      const memoryAt = this.page.machine.slots.map((slot) => {
+        for (const [t, tree] of this.model.trees.entries())
+          for (let k = 0; k < tree.nM; ++k)
+            if (slot === `${many ? `tree ${t + 1} ` : ''}${this.page.words[t].features[tree.nX + k]}`) return (step) => run.trees[t].memory[step * tree.nM + k];
+        return null;
+      });
+      this.walked = { run, states: this.machine.walk(run.x, this.model.nX, run.steps, this.sequence.before, memoryAt) };
+    }
+    return this.walked.states;
+  }
+
   // One column of a (rows, width) array.
   column(array, width, index) {
     const list = new Float32Array(array.length / width);
@@ -89,15 +105,18 @@ class App {
     return answer;
   }
 
-  shownInputs() {
-    const { order, rest } = this.inputsByUse(), most = 6;
-    const list = this.allShown ? [...order, ...rest] : order.length > 0 ? order.slice(0, most) : rest.slice(0, most);
-    return list.sort((a, b) => a - b);
+  // The inputs and cells to show where there is room for so many lanes: the most used inputs, and at least as many cells.
+  shownFeatures(lanes) {
+    const { order, rest } = this.inputsByUse(), used = [...this.words.used.keys()].filter((k) => this.words.used[k]);
+    const wanted = order.length > 0 ? order : rest;
+    const cells = this.allShown ? used : used.slice(0, Math.max(2, Math.min(6, lanes - Math.min(wanted.length, lanes >> 1))));
+    const inputs = this.allShown ? [...order, ...rest] : wanted.slice(0, Math.max(2, Math.min(6, lanes - cells.length)));
+    byId('more').hidden = !this.allShown && inputs.length === order.length + rest.length && cells.length === used.length;
+    return { inputs: inputs.sort((a, b) => a - b), cells };
   }
 
-  shownCells() {
-    const used = [...this.words.used.keys()].filter((k) => this.words.used[k]);
-    return this.allShown ? used : used.slice(0, 6);
+  shownInputs() {
+    return this.shownFeatures(12).inputs;
   }
 
   // For sliders: what the data hold, and the thresholds.
@@ -218,10 +237,7 @@ class App {
     this.panel.update();
     this.player.update();
     this.traces.follow();
-    if (this.page.machine) {
-      if (this.walked?.run !== this.run) this.walked = { run: this.run, states: this.machine.walk(this.run.x, this.model.nX, this.sequence.steps) };
-      this.machine.light(this.walked.states[this.step], this.walked.states[this.step + 1]);
-    }
+    if (this.states) this.machine.light(this.states[this.step], this.states[this.step + 1]);
     this.remember();
   }
 
@@ -250,9 +266,6 @@ class App {
     const outputs = (leaf) => tree.output.subarray(leaf * tree.nY, (leaf + 1) * tree.nY);
     this.outline.show(words, (node) => tree.feature[node] >= tree.nX,
       (leaf) => (this.model.classifies && !tree.linear && !tree.first ? classInk(argMax(outputs(leaf))) : null));
-    const { order, rest } = this.inputsByUse();
-    const hidden = order.length + rest.length - (order.length > 0 ? Math.min(6, order.length) : Math.min(6, rest.length));
-    byId('more').hidden = hidden === 0;
     this.panel.key = null;
     if (this.number !== undefined) {
       this.traces.reset(true);
@@ -310,6 +323,10 @@ Object.assign(App.prototype, {
         ...(this.writes(step, k) ? [['after', exact(treeRun.memory[(step + 1) * tree.nM + k]), '--rm-write-text']] : []),
         this.reads(step, k) ? `read here${wrote >= 0 ? `, written at ${data.stepName(sequence, wrote)}` : ''}` : 'not read here',
       ];
+    }
+    if (lane.kind === 'state') {
+      const state = this.page.machine.states[this.states[step]];
+      return state ? [[`state ${state.name}`, ''], state.memory] : ['no state of the machine'];
     }
     const first = (sequence.first + step) * nY;
     if (lane.kind === 'value') {

@@ -35,7 +35,7 @@ class Player {
     let last = performance.now(), owed = 0;
     const tick = (now) => {
       if (!this.playing) return;
-      owed += ((now - last) / 1000) * Number(byId('speed').value);
+      owed += (Math.max(0, now - last) / 1000) * Number(byId('speed').value);
       last = now;
       const steps = Math.floor(owed);
       owed -= steps;

@@ -31,6 +31,8 @@ function fillLegend(app) {
   const { model, page } = app, items = [['--rm-input', '--rm-input-line', 'asks an input']];
   if (model.trees.some((tree, t) => page.words[t].view.some(([id]) => id >= 0 && tree.feature[id] >= tree.nX))) items.push(['--rm-cell', '--rm-cell-line', 'asks the memory']);
   if (page.words.some((words) => words.leaves.some((leaf) => leaf.writes.length > 0))) items.push(['--rm-write', '--rm-write-text', 'writes to the memory']);
+  if (!model.classifies) items.push(['--rm-c0', '--rm-c0', 'the answer']);
+  if (!model.classifies && app.data.value) items.push(['--rm-soft', '--rm-soft', 'the target']);
   model.classes.slice(0, 10).forEach((name, o) => items.push([classInk(o), classInk(o), name]));
   byId('legend').append(...items.map(([fill, line, text]) => make('span', {}, make('i', { style: `background:var(${fill});border-color:var(${line})` }), text)));
 }
@@ -63,7 +65,8 @@ function verify(app) {
     }
     badge.classList.toggle('bad', wrong > 0);
     badge.dataset.state = wrong > 0 ? 'bad' : number === sequences.length ? 'good' : 'checking';
-    badge.textContent = wrong > 0 ? `✗ ${plural(wrong, 'sequence')} not as in the library` : number < sequences.length ? 'checking …' : `✓ same bits as the library`;
+    badge.textContent = wrong > 0 ? `✗ ${plural(wrong, 'sequence')} not as in the library` : number < sequences.length ? 'checking …' : '✓ same bits';
+    if (badge.dataset.state === 'good') badge.append(make('span', {}, ' as the library'));
     badge.title = `This page computes the model itself. On ${plural(steps, 'step')} of ${plural(number, 'sequence')} its leaves and answers were compared with the library's.`;
     if (number < sequences.length) setTimeout(some, 16);
   };
@@ -100,6 +103,16 @@ function listen(app) {
   byId('whichtree').addEventListener('change', (event) => app.showTree(Number(event.target.value)));
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', repaint);
 
+  let held = null; // the timeline's lower edge while its upper one is dragged
+  byId('split').addEventListener('pointerdown', (event) => {
+    held = byId('timeline').getBoundingClientRect().bottom;
+    byId('split').setPointerCapture(event.pointerId);
+  });
+  byId('split').addEventListener('pointermove', (event) => {
+    if (held !== null) byId('timeline').style.setProperty('--time', `${Math.min(innerHeight - 260, Math.max(140, held - event.clientY))}px`);
+  });
+  byId('split').addEventListener('pointerup', () => { held = null; });
+
   const keys = {
     ' ': () => app.player.toggle(),
     ArrowLeft: (event) => app.player.by(event.shiftKey ? -10 : -1),
@@ -131,7 +144,7 @@ function start() {
   const read = (id) => JSON.parse(byId(id).textContent);
   const app = new App(read('model-json'), read('page-json'));
   byId('title').textContent = app.page.title;
-  byId('subtitle').textContent = [app.page.data.name, app.page.data.note].filter(Boolean).join(' · ');
+  byId('subtitle').textContent = [app.page.data.name, app.page.data.score].filter(Boolean).join(' · ');
   byId('treepick').hidden = app.model.trees.length < 2;
   byId('whichtree').append(...app.model.trees.map((_, t) => make('option', { value: t }, `${t + 1} of ${app.model.trees.length}`)));
   byId('views').querySelector('[data-view=machine]').hidden = !app.page.machine;

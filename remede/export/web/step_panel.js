@@ -39,11 +39,11 @@ class StepPanel {
     const order = [...output.keys()].sort((a, b) => output[b] - output[a] || a - b);
     const shown = model.nY <= 6 ? [...output.keys()] : order.slice(0, 5);
     if (target >= 0 && !shown.includes(target)) shown.push(target);
-    return shown.map((o) => make('div', { class: `bar${o === said ? ' said' : ''}${o === target ? ' target' : ''}`, title: `${model.classes[o]}: ${exact(output[o])}` },
+    return [make('div', { class: 'bars' }, ...shown.map((o) => make('div', { class: `bar${o === said ? ' said' : ''}${o === target ? ' target' : ''}`, title: `${model.classes[o]}: ${exact(output[o])}` },
       make('span', { class: 'name' }, model.classes[o]),
       make('span', { class: 'rail' }, make('i', { style: `width:${100 * (output[o] || 0)}%;background:var(${classInk(o)})` })),
       make('span', { class: 'share' }, percent(output[o])),
-      make('span', { class: 'role' }, o === target ? 'target' : '')));
+      make('span', { class: 'role' }, o === target ? 'target' : ''))))];
   }
 
   valueLines(output, known) {

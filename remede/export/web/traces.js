@@ -21,13 +21,14 @@ class Traces {
   // A new sequence, tree or theme.
   reset(keepView = false) {
     this.inks = null;
-    this.plan = planLanes(this.app);
+    this.plan = null;
     if (!keepView) this.view = { from: 0, to: this.app.sequence.steps };
     this.resize();
   }
 
   resize() {
-    if (!this.plan) return;
+    if (!this.app.run) return;
+    this.plan = planLanes(this.app, this.room());
     const width = this.host.clientWidth, { height } = this.plan, ratio = devicePixelRatio || 1;
     this.width = width;
     this.left = width < 520 ? 66 : 112;
@@ -40,6 +41,13 @@ class Traces {
       canvas.style.height = `${height}px`;
     }
     this.draw();
+  }
+
+  // What the layout would give the lanes: on a phone any height, else what is left of the timeline's share.
+  room() {
+    const timeline = byId('timeline'), style = getComputedStyle(timeline);
+    const most = style.maxHeight === 'none' ? Infinity : parseFloat(style.maxHeight);
+    return most - (timeline.offsetHeight - this.host.clientHeight);
   }
 
   context(canvas) {
@@ -65,15 +73,15 @@ class Traces {
   }
 
   name(c, lane) {
-    const size = lane.kind === 'says' || lane.kind === 'target' ? 10.5 : 12, most = this.left - 14;
+    const size = isStrip(lane) ? 10.5 : 12, most = this.left - 14;
     c.font = `${lane.kind === 'cell' || lane.kind === 'input' || lane.kind === 'value' ? 600 : 400} ${size}px ${this.app.font}`;
     c.textAlign = 'right';
     c.textBaseline = 'middle';
-    c.fillStyle = this.ink(lane.kind === 'cell' ? 'cell-line' : lane.kind === 'input' ? 'input-line' : 'soft');
-    let text = lane.name;
+    c.fillStyle = this.ink(lane.kind === 'cell' || lane.kind === 'state' ? 'cell-line' : lane.kind === 'input' ? 'input-line' : lane.kind === 'marks' ? 'wrong' : 'soft');
+    let text = lane.kind === 'probability' && most < 70 ? 'prob.' : lane.name;
     while (text.length > 2 && c.measureText(text).width > most) text = `${text.slice(0, -2)}…`;
     c.fillText(text, this.left - 8, lane.y + lane.height / 2);
-    if (lane.low === undefined) return;
+    if (lane.low === undefined || lane.height < 40) return;
     c.font = `9.5px ${this.app.font}`;
     c.fillStyle = this.ink('soft');
     c.globalAlpha = 0.8;
@@ -105,13 +113,20 @@ class Traces {
     c.clip();
     const x = painter.x(app.step), width = Math.max(painter.column, 2), bottom = this.plan.height - LANE.axis;
     c.fillStyle = this.ink('lit');
+    const strips = this.plan.lanes.find(isStrip)?.y ?? bottom; // classes keep their colours: a frame, no veil
     c.globalAlpha = 0.13;
-    c.fillRect(x - width / 2, 0, width, bottom);
+    c.fillRect(x - width / 2, 0, width, strips - 2);
     c.globalAlpha = 1;
-    c.fillRect(x - 0.75, 0, 1.5, bottom);
+    c.fillRect(x - 0.75, 0, 1.5, strips - 2);
+    c.strokeStyle = this.ink('lit');
+    c.lineWidth = 2;
+    if (strips < bottom) c.strokeRect(x - width / 2, strips - 1, width, bottom - strips);
     c.font = `700 10px ${app.font}`;
     const label = app.data.stepName(app.sequence, app.step), wide = c.measureText(label).width + 10;
     const at = Math.min(Math.max(x, this.left + wide / 2 - 4), this.right - wide / 2 + 4);
+    c.fillStyle = this.ink('paper');
+    c.fillRect(at - wide / 2 - 16, bottom + 1, wide + 32, 17); // over the numbers beside it
+    c.fillStyle = this.ink('lit');
     c.beginPath();
     c.roundRect(at - wide / 2, bottom + 1, wide, 16, 5);
     c.fill();

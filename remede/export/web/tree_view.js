@@ -99,10 +99,10 @@ class TreeView {
     const g = document.createElementNS(SVG, 'g');
     g.setAttribute('class', 'value');
     const rect = document.createElementNS(SVG, 'rect');
-    for (const [name, value] of Object.entries({ x: x - width / 2, y: y - 8, width, height: 16, rx: 8 })) rect.setAttribute(name, value);
+    for (const [name, value] of Object.entries({ x: x - width / 2, y: y - 6.5, width, height: 15, rx: 7.5 })) rect.setAttribute(name, value);
     const label = document.createElementNS(SVG, 'text');
     label.setAttribute('x', x);
-    label.setAttribute('y', y + 4);
+    label.setAttribute('y', y + 4.8);
     label.textContent = text;
     g.append(rect, label);
     return g;
@@ -161,7 +161,7 @@ class TreeView {
     if (!smooth || !from || matchMedia('(prefers-reduced-motion: reduce)').matches) return this.setView(target);
     const begin = performance.now(), duration = 260;
     const move = (now) => {
-      const part = Math.min(1, (now - begin) / duration), ease = 1 - (1 - part) ** 3;
+      const part = Math.min(1, Math.max(0, (now - begin) / duration)), ease = 1 - (1 - part) ** 3;
       const mix = (a, b) => a + (b - a) * ease;
       this.setView({ x: mix(from.x, target.x), y: mix(from.y, target.y), scale: mix(from.scale, target.scale) });
       if (part < 1) this.frame = requestAnimationFrame(move);
@@ -243,6 +243,22 @@ class TreeView {
     tip.show(event, title, rows);
   }
 
+  // In the corner where it hides least of the path.
+  placeMinimap(width, height) {
+    const { clientWidth, clientHeight } = this.host, { x, y, scale } = this.view, gap = 10, border = 10;
+    const hidden = ([left, top]) => this.lit.reduce((sum, number) => {
+      const n = this.nodes.get(number);
+      const wide = Math.min(left + width + border, (n.x + n.width - x) * scale) - Math.max(left, (n.x - x) * scale);
+      const high = Math.min(top + height + border, (n.y + n.height - y) * scale) - Math.max(top, (n.y - y) * scale);
+      return sum + Math.max(0, wide) * Math.max(0, high);
+    }, 0);
+    const right = clientWidth - width - border - gap, low = clientHeight - height - border - gap;
+    const corners = [[right, low], [gap, low], [right, gap], [gap, gap]];
+    const [left, top] = corners.reduce((best, corner) => (hidden(corner) < hidden(best) ? corner : best));
+    this.minimap.style.left = `${left}px`;
+    this.minimap.style.top = `${top}px`;
+  }
+
   // The whole tree in a corner, when only a part of it is shown.
   drawMinimap() {
     const part = this.view && (this.host.clientWidth / this.view.scale < this.width * 0.9 || this.host.clientHeight / this.view.scale < this.height * 0.9);
@@ -259,6 +275,7 @@ class TreeView {
       c.fillStyle = ink.getPropertyValue(lit ? '--rm-lit' : '--rm-line');
       for (const n of lit ? this.lit.map((number) => this.nodes.get(number)) : this.nodes.values()) c.fillRect(n.x, n.y, n.width, n.height);
     }
+    this.placeMinimap(width, height);
     c.strokeStyle = ink.getPropertyValue('--rm-soft');
     c.lineWidth = 1.5 / scale;
     c.strokeRect(this.view.x, this.view.y, this.host.clientWidth / this.view.scale, this.host.clientHeight / this.view.scale);

@@ -3,7 +3,7 @@
 // The shortest decimal that reads back as the same float.
 function exact(value) {
   if (Number.isNaN(value)) return 'missing';
-  if (!Number.isFinite(value)) return value > 0 ? '∞' : '−∞';
+  if (!Number.isFinite(value)) return value > 0 ? '∞' : '-∞';
   for (let digits = 1; digits < 9; ++digits) {
     const text = value.toPrecision(digits);
     if (f32(Number(text)) === value) return tidy(text);
@@ -14,14 +14,14 @@ function exact(value) {
 // At most so many significant digits; whole digits stay.
 function short(value, digits = 3) {
   if (Number.isNaN(value)) return 'missing';
-  if (!Number.isFinite(value)) return value > 0 ? '∞' : '−∞';
+  if (!Number.isFinite(value)) return value > 0 ? '∞' : '-∞';
   const size = Math.abs(value);
   if (size >= 10 ** digits && size < 1e7) return tidy(value.toFixed(0));
   return tidy(value.toPrecision(digits));
 }
 
 function tidy(text) {
-  return String(Number(text)).replace('-', '−').replace(/e−/, 'e-').replace('e+', 'e');
+  return String(Number(text)).replace('e+', 'e');
 }
 
 // A share as a percentage that never rounds a doubt away.
