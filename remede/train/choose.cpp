@@ -142,7 +142,7 @@ std::vector<Candidate> choose(std::vector<Model> models, const Sequences& traini
     assess(all[i], validation, hold);
   });
   order(all, validation);
-  if (!config.simplify) return all;
+  if (!config.simplify || !config.improve) return all;
   parallel_for(std::min(kImproved, all.size()), config.threads, [&](std::size_t i, int) {
     improve(all[i].model, training, validation);
     smaller(all[i].model);
