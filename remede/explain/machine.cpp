@@ -67,8 +67,9 @@ void add_transitions(Machine& machine, int from) {
   collect_boxes(machine.rules[static_cast<std::size_t>(from)], 0, whole, ends);
   const std::size_t first = machine.transitions.size();
   for (const auto& [box, end] : ends) {
-    const auto same = [&](const MachineTransition& t) {
-      return t.to == end->outcome.next && t.output == end->outcome.output;
+    const auto& outcome = end->outcome;
+    const auto same = [&outcome](const MachineTransition& t) {
+      return t.to == outcome.next && t.output == outcome.output;
     };
     auto at =
         std::find_if(machine.transitions.begin() + static_cast<std::ptrdiff_t>(first), machine.transitions.end(), same);
