@@ -137,9 +137,11 @@ Json data_json(const Model& model, const Dataset& data, const Predictions& predi
 std::string score_text(const Model& model, const Sequences& data, const Predictions& predictions) {
   if (!data.has_targets() || std::none_of(data.weight.begin(), data.weight.end(), [](float w) { return w > 0; })) return "";
   const Scores scores = evaluate(model.schema.task, predictions, data);
+  const double figure = model.schema.task == Task::kClassification ? scores.classification.accuracy : scores.regression.overall.rmse;
+  if (!std::isfinite(figure)) return "";
   const std::string score = model.schema.task == Task::kClassification
-                                ? "accuracy " + percent(scores.classification.accuracy)
-                                : "RMSE " + short_number(scores.regression.overall.rmse, 4);
+                                ? "accuracy " + percent(figure)
+                                : "RMSE " + short_number(figure, 4);
   return fmt::format("{} on {} steps", score, grouped(static_cast<long long>(scores.steps)));
 }
 

@@ -1,10 +1,7 @@
 #include "remede/export/explorer_words.h"
 
-#include <fmt/format.h>
-
 #include "remede/explain/json.h"
 #include "remede/explain/machine.h"
-#include "remede/explain/number.h"
 #include "remede/explain/observe.h"
 #include "remede/explain/svg.h"
 #include "remede/explain/wording.h"
@@ -79,17 +76,6 @@ Json rules_json(const InputTree& tree) {
   return nodes;
 }
 
-std::string note_of(const Machine& machine) {
-  std::string note;
-  if (machine.kind == MachineKind::kExact) note = "This machine is the model: every input was tried in every memory.";
-  if (machine.kind == MachineKind::kLearned)
-    note = fmt::format("Worked out from the data. On its own the machine says what the model says on {} of the steps.", percent(machine.agreement));
-  if (machine.kind == MachineKind::kRegions)
-    note = "No small machine explains this memory. Shown are the regions into which the tests of memory cut it, and the ways between them.";
-  for (const std::string& line : machine.notes) note += "\n" + line;
-  return note;
-}
-
 }  // namespace
 
 Json words_json(const Model& model, const Sequences& data) {
@@ -109,7 +95,7 @@ Json machine_part_json(const Model& model, const Sequences& data) {
     states.push_back({{"name", state.name}, {"memory", state.memory}, {"range", std::move(ranges)}});
   }
   for (const InputTree& tree : machine.rules) rules.push_back(rules_json(tree));
-  return {{"note", note_of(machine)}, {"slots", machine.slots}, {"states", std::move(states)},
+  return {{"slots", machine.slots}, {"states", std::move(states)},
           {"rules", std::move(rules)}, {"svg", machine_svg(machine, false)}};
 }
 

@@ -88,7 +88,7 @@ void write_paper_tree(const std::string& folder) {
   TaskOptions options;
   options.sequences = 300;
   Model model = paper_tree();
-  model.trees[0].threshold[0] = -0.6F;
+  for (float& weight : model.trees[0].write) weight /= 20;
   write_case(folder, "paper", model, generate("fixed-delay", options));
 }
 

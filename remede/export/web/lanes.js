@@ -1,20 +1,21 @@
 // The lanes of the traces: what they hold, and how one is drawn on a canvas.
 
-const LANE = { value: 76, probability: 46, says: 17, target: 17, state: 17, marks: 9, gap: 5, axis: 20, low: 24, high: 46 };
+const LANE = { value: 80, probability: 46, says: 17, target: 17, state: 17, marks: 9, gap: 5, axis: 20, low: 24, high: 46 };
 const isStrip = (lane) => lane.kind === 'says' || lane.kind === 'target' || lane.kind === 'marks';
 
 // Inputs, the cells of the tree shown, and the answers; from top to bottom. room: the height there is.
 function planLanes(app, room) {
   const { model, data, words, tree } = app, lanes = [];
-  const values = Math.min(model.nY, 8);
-  const answers = (model.classifies ? LANE.probability + 2 * LANE.says + 12 : values * (LANE.value + LANE.gap)) + LANE.marks + LANE.gap;
+  const values = app.allShown ? model.nY : Math.min(model.nY, 4);
+  const valueHeight = model.nY > 1 ? LANE.high : LANE.value;
+  const answers = (model.classifies ? LANE.probability + 2 * LANE.says + 12 : values * (valueHeight + LANE.gap)) + LANE.marks + LANE.gap;
   const left = room - answers - LANE.axis - 4 - (app.states ? LANE.state + LANE.gap : 0);
   const { inputs, cells } = app.shownFeatures(Math.floor(left / (LANE.low + LANE.gap)));
   const fitting = left / Math.max(1, inputs.length + cells.length) - LANE.gap;
   const height = Math.round(Math.min(LANE.high, Math.max(LANE.low, fitting)));
   let y = 4;
   const add = (kind, more) => {
-    lanes.push({ kind, y, height: LANE[kind] ?? height, ...more });
+    lanes.push({ kind, y, height: kind === 'value' ? valueHeight : LANE[kind] ?? height, ...more });
     y += lanes.at(-1).height + LANE.gap;
   };
   for (const i of inputs) add('input', { index: i, name: words.features[i] });

@@ -1,14 +1,13 @@
 // The state machine behind the memory: walks it beside the model and lights where it is.
 
 class MachineView {
-  constructor(host, note, json) {
-    Object.assign(this, { host, note, json });
+  constructor(host, json) {
+    Object.assign(this, { host, json });
     if (!json) return;
     const holder = document.createElement('template');
     holder.innerHTML = json.svg;
     this.svg = holder.content.querySelector('svg');
     host.append(this.svg);
-    note.textContent = json.note;
     this.states = new Map();
     for (const g of this.svg.querySelectorAll('[data-state]')) this.states.set(Number(g.dataset.state), g);
     this.ways = [...this.svg.querySelectorAll('[data-from]')];

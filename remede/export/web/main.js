@@ -14,7 +14,7 @@ class App {
     const node = { jump: (number) => this.nextAt(number), describe: (number) => this.describe(number) };
     this.treeView = new TreeView(byId('tree'), byId('minimap'), { ...node, framed: () => byId('follow').setAttribute('aria-pressed', this.treeView.following) });
     this.outline = new Outline(byId('outline'), node);
-    this.machine = new MachineView(byId('machinepicture'), byId('machinenote'), page.machine);
+    this.machine = new MachineView(byId('machine'), page.machine);
     this.panel = new StepPanel(byId('step'), this);
     this.player = new Player(this);
     this.traces = new Traces(this);
@@ -32,7 +32,7 @@ class App {
 
   // The states of the machine before each step and after the last; null without a machine to follow.
   get states() {
-    if (!this.page.machine) return null;
+    if (!this.page.machine || this.page.machine.states.length < 2) return null; // one state is none
     if (this.walked?.run !== this.run) {
       const { run } = this, many = this.model.trees.length > 1;
       const memoryAt = this.page.machine.slots.map((slot) => {
@@ -111,7 +111,7 @@ class App {
     const wanted = order.length > 0 ? order : rest;
     const cells = this.allShown ? used : used.slice(0, Math.max(2, Math.min(6, lanes - Math.min(wanted.length, lanes >> 1))));
     const inputs = this.allShown ? [...order, ...rest] : wanted.slice(0, Math.max(2, Math.min(6, lanes - cells.length)));
-    byId('more').hidden = !this.allShown && inputs.length === order.length + rest.length && cells.length === used.length;
+    byId('more').hidden = !this.allShown && inputs.length === order.length + rest.length && cells.length === used.length && (this.model.classifies || this.model.nY <= 4);
     return { inputs: inputs.sort((a, b) => a - b), cells };
   }
 
@@ -237,7 +237,7 @@ class App {
     this.panel.update();
     this.player.update();
     this.traces.follow();
-    if (this.states) this.machine.light(this.states[this.step], this.states[this.step + 1]);
+    if (this.page.machine) this.machine.light(this.states?.[this.step] ?? 0, this.states?.[this.step + 1] ?? 0);
     this.remember();
   }
 
