@@ -18,6 +18,7 @@
 #include "remede/base/vector_targets.h"
 #include "remede/data/tasks.h"
 #include "remede/engine/workload.h"
+#include "remede/model/batch.h"
 #include "remede/model/file.h"
 #include "remede/model/predict.h"
 #include "remede/stream/stream.h"
@@ -212,7 +213,7 @@ Sequences data_for(const BenchmarkFlags& flags, const Model& model, std::size_t 
 Json predict_whole(const BenchmarkFlags& flags) {
   const Model model = model_for(flags);
   const Sequences data = data_for(flags, model, static_cast<std::size_t>(flags.batch.value_or(8192)));
-  const Rate rate = measure(flags.seconds, static_cast<double>(data.steps()), [&] { predict(model, data, flags.threads); });
+  const Rate rate = measure(flags.seconds, static_cast<double>(data.steps()), [&] { predict_batch(model, data, flags.threads); });
   return {{"benchmark", "predict"}, {"steps_per_second", rate.median}, {"best_steps_per_second", rate.best},
           {"batch", data.count()}, {"nodes", model.node_count()}, {"steps", data.steps()}};
 }
