@@ -164,6 +164,7 @@ int main(int argc, char** argv) {
   remede::add_predict(app);
   remede::add_evaluate(app);
   remede::add_show(app);
+  remede::add_report(app);
   remede::add_simplify(app);
   remede::add_reproduce(app);
   remede::add_benchmark(app);
