@@ -272,16 +272,16 @@ void benchmark(const BenchmarkFlags& flags) {
 
 void add_shape_flags(CLI::App& verb, BenchmarkFlags& flags) {
   const std::string group = "Workload";
-  const auto number = [&](const char* name, auto& value, double least, double most, const char* help) {
+  const auto number = [&](const char* name, auto& value, std::int64_t least, std::int64_t most, const char* help) {
     return verb.add_option(name, value, help)->check(CLI::Range(least, most).description(""))->type_name("N")->group(group);
   };
   number("--depth", flags.depth, 0, 16, "Depth of the tree")->capture_default_str();
   number("--memory", flags.memory, 0, 256, "Memory cells")->capture_default_str();
   number("--inputs", flags.inputs, 1, 4096, "Inputs")->capture_default_str();
   number("--classes", flags.classes, 2, 1000, "Classes")->capture_default_str();
-  number("--length", flags.length, 1, 1e6, "Steps of a sequence")->capture_default_str();
-  number("--batch", flags.batch, 1, 1e6, "Sequences of an update, or of a call of predict (default: 512, 8192)");
-  number("--seed", flags.seed, 0, 1e18, "Seed of the random tree and sequences")->capture_default_str();
+  number("--length", flags.length, 1, 1000000, "Steps of a sequence")->capture_default_str();
+  number("--batch", flags.batch, 1, 1000000, "Sequences of an update, or of a call of predict (default: 512, 8192)");
+  number("--seed", flags.seed, 0, 1000000000000000000, "Seed of the random tree and sequences")->capture_default_str();
   std::vector<std::string> names;
   for (const auto& form : forms()) names.push_back(form.first);
   verb.add_option("--form", flags.form, fmt::format("Form of the leaf: {}", fmt::join(names, ", ")))
