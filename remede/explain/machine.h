@@ -73,7 +73,7 @@ struct Machine {
 
 struct MachineOptions {
   std::size_t most_states = 24;
-  std::size_t most_steps = 6000;  // used to work the machine out; more are used to judge it
+  std::size_t most_steps = 4000;  // used to work the machine out; more are used to judge it
   std::size_t most_symbols = 16;  // up to so many different inputs are tried exhaustively
   double tolerance = 0.002;
 };

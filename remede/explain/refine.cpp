@@ -1,6 +1,7 @@
 #include "remede/explain/refine.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -12,6 +13,8 @@ namespace {
 constexpr double kStateCost = 12;       // nats that one more state must save
 constexpr int kPatience = 8;            // cuts in a row that may fail to make the whole simpler
 constexpr double kGoodEnough = 0.005;   // share of misfits up to which a machine is called one
+constexpr double kHopeless = 0.05;      // ... and from which on no other way of cutting will help
+constexpr int kFewStates = 5;           // up to so many, the order of merging is not worth a second look
 constexpr std::size_t kMostTrials = 8;  // of the cuts that look best
 constexpr std::size_t kMostGaps = 10;   // cuts tried per slot besides the model's own thresholds
 
@@ -113,21 +116,23 @@ void add_telling_cuts(const Experience& e, const Numbers& state, const Numbers& 
 // Refinement by cuts, one at a time.
 class Cutter {
  public:
-  Cutter(const Experience& e, const RefineOptions& options)
+  Cutter(const Experience& e, const RefineOptions& options, bool answers_first, bool look_ahead)
       : e_(&e),
         options_(&options),
         state_(e.points(), 0),
+        answers_first_(answers_first),
+        look_ahead_(look_ahead),
         allowed_(e.symbols ? 0.0 : options.tolerance * static_cast<double>(e.steps.size())) {}
 
   Grouping run() {
     answers_only_ = true;  // first what is said, then where it leads
-    cut_while_it_pays();
+    if (answers_first_) cut_while_it_pays();
     answers_only_ = false;
     cut_while_it_pays();
     merge_all();
     const double good_enough =
         e_->symbols ? 0.0 : std::max(allowed_, kGoodEnough * static_cast<double>(e_->steps.size()));
-    Grouping g{state_, count_, {}, total_misfit(), total_misfit() <= good_enough};
+    Grouping g{state_, count_, {}, total_misfit(), total_misfit() <= good_enough, description()};
     for (InputTreeFit& f : fits_) g.rules.push_back(std::move(f.tree));
     return g;
   }
@@ -137,15 +142,18 @@ class Cutter {
     Numbers state;
     int count = 0;
     double description = 0;
+    std::vector<Numbers> steps;
+    std::vector<InputTreeFit> fits;
   };
 
   // What it takes to tell the machine and what happens in it, in nats.
   double description() const { return total_cost() + kStateCost * count_; }
-  Snapshot snapshot() const { return {state_, count_, description()}; }
+  Snapshot snapshot() const { return {state_, count_, description(), steps_, fits_}; }
   void restore(const Snapshot& s) {
     state_ = s.state;
     count_ = s.count;
-    fit_all();
+    steps_ = s.steps;
+    fits_ = s.fits;
   }
 
   void cut_while_it_pays() {
@@ -162,10 +170,7 @@ class Cutter {
     if (total_misfit() > allowed_) restore(best);
   }
 
-  const Numbers& next_states() const {
-    static const Numbers none;
-    return answers_only_ ? none : state_;
-  }
+  const Numbers& next_states() const { return answers_only_ ? none_ : state_; }
 
   void fit_all() {
     steps_ = steps_by_state(*e_, state_, count_);
@@ -185,9 +190,11 @@ class Cutter {
     std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
       return fits_[static_cast<std::size_t>(a)].misfit > fits_[static_cast<std::size_t>(b)].misfit;
     });
-    for (const bool whole : {true, false})
+    for (const bool whole : {true, false}) {
+      if (whole && !look_ahead_) continue;
       for (const int s : order)
         if (fits_[static_cast<std::size_t>(s)].misfit > 0 && cut_state(s, whole)) return true;
+    }
     return false;
   }
 
@@ -212,45 +219,29 @@ class Cutter {
 
   bool take_first(int s, const std::vector<std::pair<double, MemoryCut>>& ranked) {
     if (ranked.empty()) return false;
-    apply(s, ranked.front().second, state_);
-    ++count_;
-    fit_all();
+    apply(s, ranked.front().second);
     return true;
   }
 
   // A cut through the middle of values that drift makes the ways into the state unclear: the whole must gain.
   bool take_best(int s, const std::vector<std::pair<double, MemoryCut>>& ranked) {
-    const Numbers state = state_;
-    std::vector<Numbers> steps = steps_;
-    std::vector<InputTreeFit> fits = fits_;
-    double best = total_cost() - kStateCost;
-    Numbers best_state;
-    ++count_;
+    const Snapshot before = snapshot();
+    Snapshot best = before;
     for (std::size_t i = 0; i < std::min(ranked.size(), kMostTrials); ++i) {
-      state_ = state;
-      apply(s, ranked[i].second, state_, count_ - 1);
-      fit_all();
-      if (total_cost() >= best - 1e-9) continue;
-      best = total_cost();
-      best_state = state_;
+      restore(before);
+      apply(s, ranked[i].second);
+      if (description() < best.description - 1e-9) best = snapshot();
     }
-    if (!best_state.empty()) {
-      state_ = std::move(best_state);
-      fit_all();
-      return true;
-    }
-    --count_;
-    state_ = state;
-    steps_ = std::move(steps);
-    fits_ = std::move(fits);
-    return false;
+    restore(best);
+    return best.count > before.count;
   }
 
-  // The points of state s at or above the cut become the state with a new number.
-  void apply(int s, const MemoryCut& cut, Numbers& state) const { apply(s, cut, state, count_); }
-  void apply(int s, const MemoryCut& cut, Numbers& state, int number) const {
-    for (std::size_t p = 0; p < state.size(); ++p)
-      if (state[p] == s && e_->point(static_cast<int>(p))[cut.slot] >= cut.at) state[p] = number;
+  // The points of state s at or above the cut become a new state.
+  void apply(int s, const MemoryCut& cut) {
+    for (std::size_t p = 0; p < state_.size(); ++p)
+      if (state_[p] == s && e_->point(static_cast<int>(p))[cut.slot] >= cut.at) state_[p] = count_;
+    ++count_;
+    fit_all();
   }
 
   // Of the state alone, with the next states as they are.
@@ -267,36 +258,56 @@ class Cutter {
     return sum;
   }
 
+  // In the order of the states, and best first: whichever leaves fewer.
   void merge_all() {
-    for (bool merged = true; merged;) {
-      merged = false;
-      for (int a = 0; a < count_ && !merged; ++a)
-        for (int b = a + 1; b < count_ && !merged; ++b) merged = merge(a, b);
+    const Snapshot before = snapshot();
+    while (merge_first()) {
     }
+    if (before.count <= kFewStates || count_ <= kFewStates) return;
+    const Snapshot in_order = snapshot();
+    restore(before);
+    while (merge_best()) {
+    }
+    if (count_ > in_order.count || (count_ == in_order.count && description() > in_order.description))
+      restore(in_order);
+  }
+
+  bool merge_first() {
+    for (int a = 0; a < count_; ++a)
+      for (int b = a + 1; b < count_; ++b)
+        if (merge(a, b)) return true;
+    return false;
+  }
+
+  bool merge_best() {
+    const Snapshot before = snapshot();
+    const int count = count_;
+    Snapshot best = before;
+    for (int a = 0; a < count; ++a)
+      for (int b = a + 1; b < count; ++b) {
+        if (!merge(a, b)) continue;
+        if (best.count == count || description() < best.description) best = snapshot();
+        restore(before);
+      }
+    restore(best);
+    return best.count < count;
   }
 
   // Two states can be one when one rule explains both. Where the merged state would go on to two different states at
   // the same inputs, these must become one as well, and so on.
   bool merge(int a, int b) {
-    const Numbers state = state_;
-    const int count = count_;
-    const double misfit = total_misfit(), cost = total_cost();
-    std::vector<Numbers> steps = steps_;
-    std::vector<InputTreeFit> fits = fits_;
+    const Snapshot before = snapshot();
+    const double misfit = total_misfit();
     const double slack = e_->symbols ? 0 : 0.1 * allowed_;
     for (std::pair<int, int> pair = {a, b}; pair.first >= 0;) {
       unite(pair.first, pair.second);
       pair = count_ > 1 ? find_fork(std::min(pair.first, pair.second)) : std::pair{-1, -1};
     }
-    const double saved = kStateCost * (count - count_);
-    if (total_misfit() <= misfit + slack && total_cost() <= cost + saved) {
+    if (total_misfit() <= misfit + slack && description() <= before.description) {
       fit_all();
       return true;
     }
-    state_ = state;
-    count_ = count;
-    steps_ = std::move(steps);
-    fits_ = std::move(fits);
+    restore(before);
     return false;
   }
 
@@ -340,7 +351,8 @@ class Cutter {
 
   const Experience* e_;
   const RefineOptions* options_;
-  Numbers state_;
+  Numbers state_, none_;
+  bool answers_first_, look_ahead_;
   int count_ = 1;
   double allowed_;
   bool answers_only_ = false;
@@ -351,7 +363,7 @@ class Cutter {
 }  // namespace
 
 Grouping refine_exactly(const Experience& e) {
-  Grouping g{Numbers(e.points(), 0), 1, {}, 0, true};
+  Grouping g{Numbers(e.points(), 0), 1, {}, 0, true, 0};
   const std::size_t symbols = e.steps.size() / std::max<std::size_t>(e.points(), 1);
   for (;;) {
     std::map<Numbers, int> number;
@@ -379,7 +391,21 @@ Grouping refine_exactly(const Experience& e) {
 }
 
 Grouping refine_by_cuts(const Experience& experience, const RefineOptions& options) {
-  return Cutter(experience, options).run();
+  // Cuts are chosen one at a time, and early ones bind later ones: where the result is not small, other ways are tried
+  // too.
+  constexpr std::array<std::pair<bool, bool>, 4> kWays = {{{true, true}, {false, true}, {true, false}, {false, false}}};
+  Grouping best;
+  for (const auto& [answers_first, look_ahead] : kWays) {
+    Grouping g = Cutter(experience, options, answers_first, look_ahead).run();
+    const bool first = best.count == 0;
+    const bool better = g.settled != best.settled ? g.settled
+                        : g.settled               ? g.count < best.count
+                                                  : g.description < best.description;
+    if (first || better) best = std::move(g);
+    const bool hopeless = !best.settled && best.misfit > kHopeless * static_cast<double>(experience.steps.size());
+    if ((best.settled && best.count <= kFewStates) || hopeless || experience.symbols) break;
+  }
+  return best;
 }
 
 }  // namespace remede

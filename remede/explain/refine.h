@@ -20,6 +20,7 @@ struct Grouping {
   std::vector<InputTree> rules;  // (states) what happens at which inputs
   double misfit = 0;             // steps that do other than their state's rule says
   bool settled = false;          // within the tolerance, and not cut short by most_states
+  double description = 0;        // nats to tell the states and what happens in them
 };
 
 // Exact, for a closed experience: Moore's partition refinement over the memories themselves.
