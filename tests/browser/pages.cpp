@@ -2,7 +2,7 @@
 // Usage: browser_pages FOLDER
 #include <bit>
 #include <cmath>
-#include <limits>
+#include <iterator>
 #include <string>
 
 #include <fmt/format.h>
@@ -48,7 +48,6 @@ void write_case(const std::string& folder, const std::string& name, const Model&
   check(model, name);
   write_explorer(fmt::format("{}/{}.html", folder, name), model, data, options);
   write_file(fmt::format("{}/{}.json", folder, name), expected(model, data).dump());
-  if (name.starts_with("form")) write_file(fmt::format("{}/{}.edited", folder, name), expected(model, edited(data)).dump());
 }
 
 // Sequences with missing values and, but for some steps, targets.
@@ -62,22 +61,6 @@ Dataset random_data(Random& random, const Model& model, int count, int length) {
     s.weight.push_back(random.below(8) == 0 ? 0.0F : 1.0F);
     if (model.schema.task == Task::kClassification) s.label.push_back(static_cast<int>(random.below(static_cast<std::uint64_t>(s.n_y))));
     for (int o = 0; model.schema.task == Task::kRegression && o < s.n_y; ++o) s.value.push_back(static_cast<float>(random.normal()));
-  }
-  return data;
-}
-
-// What a user might do to the inputs of every sequence: a large value, a missing one, a small change. The page does the same
-// (explorer_test.py) and must come to the library's answers.
-Dataset edited(Dataset data) {
-  Sequences& s = data.sequences;
-  const auto n_x = static_cast<std::size_t>(s.n_x);
-  for (std::size_t i = 0; i < s.count(); ++i) {
-    float* const x = s.x.data() + static_cast<std::size_t>(s.offset[i]) * n_x;
-    for (std::size_t at = 0; at < s.length(i) * n_x; ++at) {
-      if (at % 5 == 1) x[at] = 2.5F;
-      if (at % 7 == 3) x[at] = std::numeric_limits<float>::quiet_NaN();
-      if (at % 11 == 6) x[at] = -0.3125F;
-    }
   }
   return data;
 }
