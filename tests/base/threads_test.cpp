@@ -40,7 +40,8 @@ TEST(ParallelFor, AnExceptionComesBack) {
                                 if (i == 5) fail("expected {}", "this");
                               }),
                  Error);
-    EXPECT_LT(runs, 10000) << "the rest is not run";
+    // With several threads the others may be through before the exception is thrown.
+    if (threads == 1) EXPECT_EQ(runs, 6) << "the rest is not run";
   }
 }
 
