@@ -41,7 +41,9 @@ TEST(ParallelFor, AnExceptionComesBack) {
                               }),
                  Error);
     // With several threads the others may be through before the exception is thrown.
-    if (threads == 1) EXPECT_EQ(runs, 6) << "the rest is not run";
+    if (threads == 1) {
+      EXPECT_EQ(runs, 6) << "the rest is not run";
+    }
   }
 }
 
