@@ -17,7 +17,7 @@ constexpr float kWorstError = 1e30F;  // of a step whose value is not a number
 constexpr float kLeastProbability = 1e-30F;
 
 // Equal as bits: NaN equals itself, so that a sequence that has gone wrong counts as unchanged.
-bool same_bits(const float* a, const float* b, std::size_t count) { return std::memcmp(a, b, count * sizeof(float)) == 0; }
+bool same_bits(const float* a, const float* b, std::size_t count) { return count == 0 || std::memcmp(a, b, count * sizeof(float)) == 0; }
 
 // A sum of weighted losses. Of many probabilities the logarithm of the product is taken, not the sum of the logarithms.
 class LossSum {
