@@ -79,7 +79,7 @@ void add_ways(Picture& picture, const Machine& machine, const std::map<int, int>
       if (way == picture.ways.end()) way = picture.ways.insert(way, {from, to, {}, t->output, -1});
       if (t->count > way->count) way->output = t->output;
       way->count = std::max(way->count, t->count);
-      way->lines.push_back(fmt::format("{}: {}", condition_text(machine, *t, true),
+      way->lines.push_back(fmt::format("{} / {}", condition_text(machine, *t, true),
                                        machine.outputs[static_cast<std::size_t>(t->output)]));
     }
   for (Way& w : picture.ways) {
@@ -209,7 +209,18 @@ class Drawer {
  private:
   std::string at(Point p) const { return fmt::format("{} {}", coordinate(p.x + dx_), coordinate(p.y + dy_)); }
 
+  // What has been drawn on, for the size of the picture.
+  void cover(double right, double top, double bottom) {
+    right_ = std::max(right_, right);
+    top_ = std::min(top_, top);
+    bottom_ = std::max(bottom_, bottom);
+  }
+
   void curve(const Way& w, const Point p[4]) {
+    for (int i = 0; i <= 8; ++i) {
+      const Point q = on_curve(p, i / 8.0);
+      cover(q.x + 4, q.y - 4, q.y + 4);
+    }
     canvas_->path(fmt::format("M{} C{} {} {}", at(p[0]), at(p[1]), at(p[2]), at(p[3])), ink::kSoft, 1.5,
                   fmt::format(" data-from=\"{}\" data-to=\"{}\"", w.from, w.to));
     arrow(p[2], p[3]);
@@ -278,13 +289,23 @@ class Drawer {
                           {b.x + b.width, b.middle_y() + shift}};
       return drawn(w, p);
     }
-    back_ += 26 + w.height();
-    const double low = picture_->bottom + back_;
-    const Point p[4] = {{a.middle_x(), a.y + a.height},
-                        {a.middle_x(), low + (low - a.y - a.height) * 0.33},
-                        {b.middle_x(), low + (low - b.y - b.height) * 0.33},
-                        {b.middle_x(), b.y + b.height}};
-    lowest_ = std::max(lowest_, low + w.height());
+    around(w, a, b);
+  }
+
+  // Far back: under everything or, where other boxes stand under the target, over everything.
+  void around(const Way& w, const Box& a, const Box& b) {
+    const auto stands = [&](bool below) {
+      return std::any_of(picture_->boxes.begin(), picture_->boxes.end(),
+                         [&](const Box& o) { return o.level == b.level && (below ? o.y > b.y : o.y < b.y); });
+    };
+    const bool over = stands(true) && !stands(false);
+    double& room = over ? over_ : under_;
+    room += 26 + w.height();
+    // The middle of the curve lies at three quarters of the way to its control points.
+    const double level = over ? -room : picture_->bottom + room;
+    const Point from{a.middle_x() + (over ? 0.32 * a.width : 0), over ? a.y : a.y + a.height};
+    const Point to{b.middle_x() + (over ? 0.32 * b.width : 0), over ? b.y : b.y + b.height};
+    const Point p[4] = {from, {from.x, level + (level - from.y) / 3}, {to.x, level + (level - to.y) / 3}, to};
     drawn(w, p);
   }
 
@@ -306,6 +327,7 @@ class Drawer {
     return std::none_of(taken_.begin(), taken_.end(), [&](const Rectangle& o) { return o.meets(r); });
   }
   void keep(const Way& w, Point middle) {
+    cover(middle.x + w.width() / 2, middle.y - w.height() / 2, middle.y + w.height() / 2);
     if (w.lines.empty()) return;
     taken_.push_back({middle.x - w.width() / 2, middle.y - w.height() / 2, w.width(), w.height()});
     labels_.emplace_back(&w, middle);
@@ -328,13 +350,16 @@ class Drawer {
   }
 
  public:
-  double lowest() const { return lowest_; }
+  double right() const { return right_; }
+  double top() const { return top_; }
+  double bottom() const { return bottom_; }
 
  private:
   Canvas* canvas_;
   Picture* picture_;
   double dx_, dy_;
-  double back_ = 0, lowest_ = 0;
+  double over_ = 0, under_ = 0;
+  double right_ = 0, top_ = 0, bottom_ = 0;
   std::vector<Rectangle> taken_;
   std::vector<std::pair<const Way*, Point>> labels_;
 };
@@ -382,10 +407,17 @@ std::string machine_svg(const Machine& machine, bool style) {
     right = std::max(right, text_width(note, kMemory));
     y += 16;
   }
-  Drawer drawer(canvas, picture, kMargin + 30, y + 6);
+  canvas.text(kMargin, y + 10, "On the ways: inputs / what is said.", kMemory);
+  y += 22;
+  // Ways over the top need room that is known only once they are drawn: draw twice, the first time into the air.
+  Canvas air;
+  Drawer trial(air, picture, 0, 0);
+  trial.draw(machine);
+  y -= trial.top();
+  Drawer drawer(canvas, picture, kMargin + 30, y);
   drawer.draw(machine);
-  right = std::max(right, picture.right + 60);
-  y += std::max(picture.bottom, drawer.lowest()) + 30;
+  right = std::max(right, std::max(picture.right, drawer.right()) + 40);
+  y += std::max(picture.bottom, drawer.bottom()) + 30;
   if (!picture.labelled) y = draw_list(canvas, machine, y, right);
   return canvas.document(right + 2 * kMargin, y + kMargin / 2, title, style);
 }

@@ -48,13 +48,13 @@ TEST_F(Benchmark, TrainingTakesItsShapeFromTheFlags) {
 TEST_F(Benchmark, EveryFormTrainsPredictsAndStreams) {
   for (const char* form : {"paper", "add-bias", "blend-bias", "blend-linear", "richest"})
     for (const char* what : {"train", "predict", "stream"})
-      EXPECT_EQ(measured({what, "--form", form, "--depth", "4", "--batch", "16"}).at("form"), form) << what;
+      EXPECT_EQ(measured({what, "--form", form, "--depth", "4", "--batch", "16", "--threads", "1"}).at("form"), form) << what;
 }
 
 TEST_F(Benchmark, EdgesOfTheShape) {
-  measured({"train", "--depth", "0", "--batch", "1", "--length", "1"});
-  measured({"train", "--memory", "0", "--batch", "17"});
-  measured({"train", "--depth", "10", "--batch", "16"});
+  measured({"train", "--depth", "0", "--batch", "1", "--length", "1", "--threads", "1"});
+  measured({"train", "--memory", "0", "--batch", "17", "--threads", "1"});
+  measured({"train", "--depth", "10", "--batch", "16", "--threads", "1"});
   measured({"stream", "--length", "2000"});  // one sequence is longer than a reading of the clock
 }
 
