@@ -1,0 +1,1 @@
+"""The parts of bench/real.py: data sets, peers, remede, scores and the table."""

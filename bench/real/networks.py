@@ -1,0 +1,178 @@
+"""LSTM and GRU of one layer in PyTorch. Inputs and numeric targets are standardised by the training data; the hidden size is chosen on
+validation data once per data set, the number of epochs by early stopping in every fit.
+
+Short sequences are shuffled into padded batches. A long stream is laid out as a few tracks beside each other and read in windows, the
+state carried from window to window (truncated backpropagation), as one trains on text.
+"""
+import copy
+import time
+
+import numpy as np
+import torch
+
+from real.measure import Fitted, cpu_seconds
+
+HIDDEN = [16, 64]
+RATE = .005
+LONG = 600         # a sequence with more steps is a stream
+WINDOW = 128       # steps of truncated backpropagation
+TRACK = 2000       # about so many steps make a track
+PATIENCE = 12      # epochs without a lower validation loss; the rate is halved after a third of them
+LEAST_UPDATES = 8  # fewer updates in a pass over the data are made up for by more passes between validations
+
+
+class Network(torch.nn.Module):
+    def __init__(self, kind, inputs, hidden, outputs):
+        super().__init__()
+        self.cells = getattr(torch.nn, kind)(inputs, hidden, batch_first=True)
+        self.read = torch.nn.Linear(hidden, outputs)
+
+    def forward(self, x, state=None):
+        h, state = self.cells(x, state)
+        return self.read(h), state
+
+
+class Scaled:
+    """A data set in the units of training: mean 0 and standard deviation 1."""
+
+    def __init__(self, data, training):
+        x = np.concatenate(training.x)
+        self.mean, self.scale = x.mean(axis=0), np.maximum(x.std(axis=0), 1e-6)
+        y = training.answers()
+        self.classes = len(data.classes)
+        self.y_mean, self.y_scale = (0.0, 1.0) if self.classes else (y.mean(), y.std())
+
+    def inputs(self, x):
+        return torch.from_numpy(((x - self.mean) / self.scale).astype(np.float32))
+
+    def targets(self, y):
+        if self.classes:
+            return torch.from_numpy(y.astype(np.int64))
+        return torch.from_numpy(((y - self.y_mean) / self.y_scale).astype(np.float32))
+
+    def loss_sum(self, out, y):
+        """Sum over the steps with a target, and how many these are."""
+        if self.classes:
+            return torch.nn.functional.cross_entropy(out.flatten(0, -2), y.flatten(), ignore_index=-1, reduction="sum"), int((y >= 0).sum())
+        known = ~torch.isnan(y)
+        return ((out[..., 0][known] - y[known]) ** 2).sum(), int(known.sum())
+
+    def nothing(self):
+        return -1 if self.classes else float("nan")
+
+
+def padded(scaled, part, numbers):
+    """Inputs (sequences, longest, features) and targets of some sequences."""
+    pad = torch.nn.utils.rnn.pad_sequence
+    return (pad([scaled.inputs(part.x[i]) for i in numbers], batch_first=True),
+            pad([scaled.targets(part.y[i]) for i in numbers], batch_first=True, padding_value=scaled.nothing()))
+
+
+def sequence_batches(scaled, part, random, size):
+    """One pass over the sequences; every batch starts from no state. Similar lengths stay together, so that little is padded."""
+    order = random.permutation(len(part.x))
+    lengths = np.array([len(part.x[i]) for i in order])
+    groups = np.array_split(order[np.argsort(lengths // 8, kind="stable")], max(1, round(len(order) / size)))
+    for g in random.permutation(len(groups)):
+        yield (*padded(scaled, part, groups[g]), True)
+
+
+def stream_batches(scaled, part, random):
+    """One pass over long streams; the first window of a track starts from no state, the others carry it on."""
+    x, y = [], []
+    for stream_x, stream_y in zip(part.x, part.y):
+        for piece in np.array_split(np.arange(len(stream_x)), max(1, round(len(stream_x) / TRACK))):
+            x.append(scaled.inputs(stream_x[piece]))
+            y.append(scaled.targets(stream_y[piece]))
+    pad = torch.nn.utils.rnn.pad_sequence
+    x, y = pad(x, batch_first=True), pad(y, batch_first=True, padding_value=scaled.nothing())
+    first = int(random.integers(WINDOW // 2, WINDOW + 1))  # windows begin elsewhere in every pass
+    cuts = [0, *range(first, x.shape[1], WINDOW), x.shape[1]]
+    for begin, end in zip(cuts, cuts[1:]):
+        yield x[:, begin:end], y[:, begin:end], begin == 0
+
+
+def outputs(net, scaled, part):
+    """(steps of all sequences, outputs) every sequence whole, from no state."""
+    net.eval()
+    out = [None] * len(part.x)
+    with torch.no_grad():
+        for group in np.array_split(np.argsort([len(x) for x in part.x]), max(1, len(part.x) // 256)):
+            batch, _ = padded(scaled, part, group)
+            answers, _ = net(batch)
+            for i, rows in zip(group, answers):
+                out[i] = rows[:len(part.x[i])]
+    return torch.cat(out)
+
+
+def validation_loss(net, scaled, part):
+    total, count = scaled.loss_sum(outputs(net, scaled, part), torch.cat([scaled.targets(y) for y in part.y]))
+    return float(total) / count
+
+
+def one_pass(net, scaled, optimiser, batches):
+    net.train()
+    state, updates = None, 0
+    for x, y, fresh in batches:
+        state = None if fresh else tuple(s.detach() for s in state) if isinstance(state, tuple) else state.detach()
+        out, state = net(x, state)
+        total, count = scaled.loss_sum(out, y)
+        if count == 0:
+            continue
+        optimiser.zero_grad()
+        (total / count).backward()
+        torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+        optimiser.step()
+        updates += 1
+    return updates
+
+
+class Recurrent:
+    def __init__(self, kind):
+        self.kind = kind
+
+    def fit(self, data, seed, setting, threads):
+        torch.set_num_threads(threads)
+        torch.manual_seed(seed)
+        random = np.random.default_rng(seed)
+        training, validation = data.parts(seed)
+        began, began_cpu = time.perf_counter(), cpu_seconds()
+        scaled = Scaled(data, training)
+        net = Network(self.kind, len(data.columns), setting["hidden"], len(data.classes) or 1)
+        self.train(net, scaled, training, validation, random, setting.get("epochs", 100))
+        seconds, cpu = time.perf_counter() - began, cpu_seconds() - began_cpu
+
+        def predict(part):
+            out = outputs(net, scaled, part)[torch.from_numpy(part.asked())]
+            return out.argmax(dim=1).numpy() if data.classes else out[:, 0].numpy().astype(float) * scaled.y_scale + scaled.y_mean
+        numbers = sum(p.numel() for p in net.parameters())
+        return Fitted(predict, None, numbers, seconds, cpu, data.score(validation.answers(), predict(validation)))
+
+    def train(self, net, scaled, training, validation, random, epochs):
+        optimiser = torch.optim.Adam(net.parameters(), lr=RATE)
+        slower = torch.optim.lr_scheduler.ReduceLROnPlateau(optimiser, factor=.5, patience=PATIENCE // 3)
+        long = max(len(x) for x in training.x) > LONG
+        size = 64 if len(training.x) > 1000 else 8
+        best, kept, since = float("inf"), None, 0
+        for _ in range(epochs):
+            updates = 0
+            while updates < LEAST_UPDATES:
+                updates += one_pass(net, scaled, optimiser, stream_batches(scaled, training, random) if long
+                                    else sequence_batches(scaled, training, random, size))
+            loss = validation_loss(net, scaled, validation)
+            slower.step(loss)
+            since += 1
+            if loss < best:
+                best, kept, since = loss, copy.deepcopy(net.state_dict()), 0
+            if since > PATIENCE:
+                break
+        net.load_state_dict(kept)
+
+    def choose(self, data, threads):
+        """The hidden size with the best validation score, after a shorter training."""
+        best = None
+        for hidden in HIDDEN:
+            score = self.fit(data, 1, {"hidden": hidden, "epochs": 30}, threads).validation
+            if best is None or data.better(score, best[0]):
+                best = score, hidden
+        return {"hidden": best[1]}

@@ -1,0 +1,97 @@
+"""remede, as a user runs it: a CSV file with one row per step, `remede train`, `remede predict`."""
+import csv
+import json
+import os
+import pathlib
+import subprocess
+import time
+
+import numpy as np
+
+from real.data import Part
+from real.measure import Fitted, cpu_seconds
+
+
+def write_csv(data, part, path):
+    """id,time,features,y; a step without a target has an empty y."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_suffix(f".{os.getpid()}")
+    with open(unfinished, "w", newline="") as file:
+        out = csv.writer(file, lineterminator="\n")
+        out.writerow(["id", "time", *data.columns, "y"])
+        for i, (x, y) in enumerate(zip(part.x, part.y)):
+            for t, (values, target) in enumerate(zip(x, y)):
+                out.writerow([i, t, *(f"{v:.9g}" for v in values), target_text(data, target)])
+    unfinished.rename(path)
+    return path
+
+
+def target_text(data, target):
+    if data.classes:
+        return data.classes[target] if target >= 0 else ""
+    return "" if np.isnan(target) else f"{target:.9g}"
+
+
+def read_predictions(data, part, path):
+    """At the steps with a target."""
+    with open(path, newline="") as file:
+        texts = [row["prediction"] for row in csv.DictReader(file)]
+    values = [data.classes.index(t) for t in texts] if data.classes else [float(t) for t in texts]
+    return np.array(values)[part.asked()]
+
+
+def numbers_in(value):
+    """Numbers other than zero, wherever they stand; a zero weight is not stored and not shown."""
+    if isinstance(value, dict):
+        return sum(numbers_in(v) for key, v in value.items() if key != "number")
+    if isinstance(value, list):
+        return sum(map(numbers_in, value))
+    return int(isinstance(value, (int, float)) and not isinstance(value, bool) and value != 0)
+
+
+def size(model):
+    """Nodes (inner and leaves) of all trees, and numbers: feature and threshold of a split, all of a leaf that are not zero, and the
+    cell of each of its writes."""
+    nodes = numbers = 0
+    for tree in model["trees"]:
+        nodes += len(tree["nodes"]) + len(tree["leaves"])
+        numbers += 2 * len(tree["nodes"]) + sum(max(1, numbers_in({**leaf, "writes": [{**w, "cell": 1} for w in leaf["writes"]]}))
+                                                for leaf in tree["leaves"])
+    return nodes, numbers
+
+
+class Remede:
+    def __init__(self, flags):
+        self.flags = flags
+
+    def run(self, *arguments):
+        got = subprocess.run([self.program, *map(str, arguments)], capture_output=True, text=True)
+        if got.returncode != 0:
+            raise RuntimeError(f"remede {' '.join(map(str, arguments))}: {got.stderr.strip() or got.returncode}")
+        return got.stdout
+
+    def fit(self, data, seed, setting, threads):
+        self.program, folder = setting["program"], pathlib.Path(setting["folder"]) / data.name
+        model = folder / f"{setting['method'].replace(' ', '')}-{seed}.json"
+        training = write_csv(data, data.training, folder / "training.csv")
+        given = [] if data.validation is None else ["--validation", write_csv(data, data.validation, folder / "validation.csv")]
+        began, began_cpu = time.perf_counter(), cpu_seconds()
+        self.run("train", training, *given, "--seed", seed, "--threads", threads, "--quiet", "-o", model, *self.flags)
+        seconds, cpu = time.perf_counter() - began, cpu_seconds() - began_cpu
+        known = json.loads(model.read_text())
+        if (known["task"] == "classification") != bool(data.classes):
+            raise RuntimeError(f"{data.name}: expected the other task, got {known['task']}")
+
+        def predict(part: Part, name="validation"):
+            file = write_csv(data, part, folder / f"{name.replace(' ', '')}.csv")
+            answers = folder / f"{model.stem}.predictions.csv"
+            self.run("predict", model, file, "-o", answers, "--quiet")
+            return read_predictions(data, part, answers)
+        names = {id(part): name for name, part in data.tests.items()}
+        predict_test = lambda part: predict(part, "test " + names[id(part)])
+        score = None if data.validation is None else data.score(data.validation.answers(), predict(data.validation))
+        first = next(iter(data.tests))
+        predict_test(data.tests[first])  # the file the benchmark reads
+        timed = json.loads(self.run("benchmark", "predict", "--model", model, "--data", folder / f"test{first.replace(' ', '')}.csv",
+                                    "--threads", 1, "--seconds", .5, "--json"))
+        return Fitted(predict_test, *size(known), seconds, cpu, score, 1e9 / timed["best_steps_per_second"])
