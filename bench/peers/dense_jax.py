@@ -119,8 +119,8 @@ class Training:
         rng = np.random.default_rng(1)
         self.steps = batch * length
         p = jax.tree.map(jnp.asarray, tables.random_parameters(rng, depth, n_x, n_m, n_y, form))
-        zeros = jax.tree.map(jnp.zeros_like, p)
-        self.state = (p, (zeros, zeros, jnp.float32(0)))
+        mean, square = (jax.tree.map(lambda w: jnp.zeros_like(w) + 0, p) for _ in range(2))  # buffers of their own: they are donated
+        self.state = (p, (mean, square, jnp.float32(0)))
         x = jnp.asarray(rng.standard_normal((batch, length, n_x)).astype(np.float32))
         label = jnp.asarray(rng.integers(0, n_y, (batch, length)))
         weight = jnp.ones((batch, length), jnp.float32)

@@ -19,7 +19,7 @@ expect_exit() {
   [ $got = "$code" ] && [[ $said == *"$words"* ]] || complain "$*: expected exit $code and '$words', got exit $got and '$said'"
 }
 expect_exit 2 "expected one of packages" ./test no-such-step
-expect_exit 0 "clang:" ./test --list
+expect_exit 0 "sanitize:" ./test --list
 expect_exit 0 "./test --quick" ./test --help
 expect_exit 2 "expected build or test" tools/install-packages nothing
 expect_exit 2 "usage" tools/install-packages
