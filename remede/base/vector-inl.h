@@ -128,18 +128,28 @@ HWY_INLINE WideMask mask(std::uint32_t all) {
   return m;
 }
 
+// x cut off at -limit and limit; NaN stays NaN.
+HWY_INLINE Wide within(const Wide& x, float limit) {
+#if defined(__x86_64__) && HWY_TARGET != HWY_SCALAR
+  // These instructions answer with their second operand where one is NaN.
+  Wide w;
+  REMEDE_EACH w.v[i] = hn::Max(hn::Set(d, -limit), hn::Min(hn::Set(d, limit), x.v[i]));
+  return w;
+#else
+  const Wide low = select(gt(x, set(limit)), set(limit), x);
+  return select(lt(low, set(-limit)), set(-limit), low);
+#endif
+}
+
 HWY_INLINE Wide tanh(Wide x) {
   using C = TanhConstants;
-  x = select(gt(x, set(C::kLimit)), set(C::kLimit), x);
-  x = select(lt(x, set(-C::kLimit)), set(-C::kLimit), x);
+  x = within(x, C::kLimit);
   const Wide s = mul(x, x);
   Wide p = set(C::kP[5]);
   for (int i = 4; i >= 0; --i) p = add(mul(p, s), set(C::kP[i]));
   Wide q = set(C::kQ[3]);
   for (int i = 2; i >= 0; --i) q = add(mul(q, s), set(C::kQ[i]));
-  Wide r = div(mul(x, p), q);
-  r = select(gt(r, set(1.0F)), set(1.0F), r);
-  return select(lt(r, set(-1.0F)), set(-1.0F), r);
+  return within(div(mul(x, p), q), 1.0F);
 }
 
 HWY_INLINE Wide exp(Wide x) {
@@ -199,29 +209,70 @@ HWY_INLINE void turn(const float* from, int n, float* to) {
 HWY_INLINE void add_scaled(float scale, const float* from, int n, float* to) {
   for (int k = 0; k < n; ++k) to[k] += scale * from[k];
 }
-HWY_INLINE void add_row(const float* from, int n, float* to) {
-  for (int k = 0; k < n; ++k) to[k] += from[k];
+template <typename To>
+HWY_INLINE void add_lanes(const float* from, int n, int count, const To& to) {
+  for (int lane = 0; lane < count; ++lane)
+    for (int k = 0; k < n; ++k) to(lane)[k] += from[k * 16 + lane];
 }
 
 #else
 
-// from: (n, 16) -> to: (16, n), n a multiple of 4. Moves only.
-HWY_INLINE void turn(const float* from, int n, float* to) {
+// Turns four rows of four: afterwards row[i] holds what was at i in each of them. Moves only.
+template <typename V4>
+HWY_INLINE void turn4(V4* row) {
   const hn::FixedTag<float, 4> d4;
   const hn::RebindToUnsigned<hn::RepartitionToWide<decltype(d4)>> d2;
-  for (int k = 0; k < n; k += 4) {
+  const auto ab0 = hn::BitCast(d2, hn::InterleaveLower(d4, row[0], row[1])), ab1 = hn::BitCast(d2, hn::InterleaveUpper(d4, row[0], row[1]));
+  const auto ce0 = hn::BitCast(d2, hn::InterleaveLower(d4, row[2], row[3])), ce1 = hn::BitCast(d2, hn::InterleaveUpper(d4, row[2], row[3]));
+  row[0] = hn::BitCast(d4, hn::InterleaveLower(d2, ab0, ce0));
+  row[1] = hn::BitCast(d4, hn::InterleaveUpper(d2, ab0, ce0));
+  row[2] = hn::BitCast(d4, hn::InterleaveLower(d2, ab1, ce1));
+  row[3] = hn::BitCast(d4, hn::InterleaveUpper(d2, ab1, ce1));
+}
+
+// from: (n, 16), n a multiple of 4. Calls visit(k, lane, the four numbers k .. k + 3 of the lane), lanes in order for each k.
+template <typename Visit>
+HWY_INLINE void each_turned(const float* from, int n, const Visit& visit) {
+  const hn::FixedTag<float, 4> d4;
+  for (int k = 0; k < n; k += 4)
     for (int lane = 0; lane < 16; lane += 4) {
       const float* p = from + k * 16 + lane;
-      const auto a = hn::Load(d4, p), b = hn::Load(d4, p + 16), c = hn::Load(d4, p + 32), e = hn::Load(d4, p + 48);
-      const auto ab0 = hn::BitCast(d2, hn::InterleaveLower(d4, a, b)), ab1 = hn::BitCast(d2, hn::InterleaveUpper(d4, a, b));
-      const auto ce0 = hn::BitCast(d2, hn::InterleaveLower(d4, c, e)), ce1 = hn::BitCast(d2, hn::InterleaveUpper(d4, c, e));
-      float* out = to + lane * n + k;
-      hn::Store(hn::BitCast(d4, hn::InterleaveLower(d2, ab0, ce0)), d4, out);
-      hn::Store(hn::BitCast(d4, hn::InterleaveUpper(d2, ab0, ce0)), d4, out + n);
-      hn::Store(hn::BitCast(d4, hn::InterleaveLower(d2, ab1, ce1)), d4, out + 2 * n);
-      hn::Store(hn::BitCast(d4, hn::InterleaveUpper(d2, ab1, ce1)), d4, out + 3 * n);
+      hn::Vec<decltype(d4)> row[4] = {hn::Load(d4, p), hn::Load(d4, p + 16), hn::Load(d4, p + 32), hn::Load(d4, p + 48)};
+      turn4(row);
+      for (int i = 0; i < 4; ++i) visit(k, lane + i, row[i]);
     }
+}
+
+// from: (n, 16) -> to: (16, n), n a multiple of 4.
+HWY_INLINE void turn(const float* from, int n, float* to) {
+  const hn::FixedTag<float, 4> d4;
+#if HWY_TARGET != HWY_SSE4
+  if (n == 8) {  // whole rows at once: a row stored in parts cannot be loaded at once without a wait
+    const hn::FixedTag<float, 8> d8;
+    for (int lane = 0; lane < 16; lane += 4) {
+      const float* p = from + lane;
+      hn::Vec<decltype(d4)> low[4] = {hn::Load(d4, p), hn::Load(d4, p + 16), hn::Load(d4, p + 32), hn::Load(d4, p + 48)};
+      p += 64;
+      hn::Vec<decltype(d4)> high[4] = {hn::Load(d4, p), hn::Load(d4, p + 16), hn::Load(d4, p + 32), hn::Load(d4, p + 48)};
+      turn4(low);
+      turn4(high);
+      for (int i = 0; i < 4; ++i) hn::StoreU(hn::Combine(d8, high[i], low[i]), d8, to + (lane + i) * 8);
+    }
+    return;
   }
+#endif
+  each_turned(from, n, [&](int k, int lane, auto four) { hn::Store(four, d4, to + lane * n + k); });
+}
+
+// Adds the first `count` lanes of from (n, 16), each to its row: to(lane) points to n numbers, n a multiple of 4.
+template <typename To>
+HWY_INLINE void add_lanes(const float* from, int n, int count, const To& to) {
+  const hn::FixedTag<float, 4> d4;
+  each_turned(from, n, [&](int k, int lane, auto four) {
+    if (lane >= count) return;
+    float* at = to(lane) + k;
+    hn::Store(hn::Add(hn::Load(d4, at), four), d4, at);
+  });
 }
 
 // to[0..n) += scale * from[0..n), n a multiple of 4, both on 16-byte boundaries.
@@ -235,14 +286,6 @@ HWY_INLINE void add_scaled(float scale, const float* from, int n, float* to) {
   }
   const auto s = hn::Set(d4, scale);
   for (; k < n; k += 4) hn::Store(hn::MulAdd(s, hn::Load(d4, from + k), hn::Load(d4, to + k)), d4, to + k);
-}
-
-HWY_INLINE void add_row(const float* from, int n, float* to) {
-  int k = 0;
-  for (; k + kN <= n; k += kN) hn::StoreU(hn::Add(hn::LoadU(d, from + k), hn::LoadU(d, to + k)), d, to + k);
-  const hn::CappedTag<float, 4> d4;
-  for (; k < n; k += static_cast<int>(hn::Lanes(d4)))
-    hn::StoreU(hn::Add(hn::LoadU(d4, from + k), hn::LoadU(d4, to + k)), d4, to + k);
 }
 
 #endif  // HWY_TARGET == HWY_SCALAR

@@ -47,6 +47,20 @@ TEST(ParallelFor, AnExceptionComesBack) {
   }
 }
 
+TEST(ParallelFor, ATaskMayCallItAgain) {
+  std::vector<int> runs(64);
+  parallel_for(8, 3, [&](std::size_t i, int) { parallel_for(8, 3, [&](std::size_t k, int) { ++runs[i * 8 + k]; }); });
+  EXPECT_EQ(runs, std::vector<int>(64, 1));
+}
+
+TEST(ParallelFor, ManyShortJobsAndChangingNumbersOfThreads) {
+  for (int job = 0; job < 3000; ++job) {
+    std::vector<int> runs(7);
+    parallel_for(runs.size(), 1 + job % 4, [&](std::size_t i, int) { ++runs[i]; });
+    ASSERT_EQ(runs, std::vector<int>(7, 1)) << job;
+  }
+}
+
 TEST(HardwareThreads, IsAtLeastOne) { EXPECT_GE(hardware_threads(), 1); }
 
 }  // namespace

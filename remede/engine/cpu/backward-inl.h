@@ -24,11 +24,15 @@ namespace HWY_NAMESPACE {
 
 // ASSIGNS F (row, 16) and, to `back`, dLoss/dm before the step as far as it goes through the reached leaf.
 HWY_NOINLINE void leaf_derivative(const PreparedTree& tree, const Reached& reached, const float* v, const float* u, const float* g,
-                                const float* q, float* f_out, float* back) {
+                                  const float* q, float* columns, float* f_out, float* back) {
   const Shape& shape = tree.shape;
   const int n_x = shape.n_x, n_m = shape.n_m, n_y = shape.n_y, n_v = shape.n_v(), n_w = shape.n_w();
   const bool blends = shape.form.write_rule == WriteRule::kBlend;
+  const auto of_leaf = [&](int at) { return load(columns + at * 16); };
   const auto at = [&](Group group) { return tree.at[static_cast<int>(group)]; };
+  leaf_columns(reached, tree.open, (blends ? 4 : 2) * n_m, columns);
+  if (shape.form.write_reads == WriteReads::kInputsAndMemory) leaf_columns(reached, at(Group::kWrite), n_m * n_w, columns);
+  if (shape.form.leaf_output == LeafOutput::kLinear) leaf_columns(reached, at(Group::kLinear), n_y * n_v, columns);
   for (int k = 0; k < n_y; ++k) {
     const Wide gk = load(g + k * 16);
     store(gk, f_out + (at(Group::kOutput) + k) * 16);
@@ -39,16 +43,16 @@ HWY_NOINLINE void leaf_derivative(const PreparedTree& tree, const Reached& reach
   const Wide one = set(1.0F);
   for (int k = 0; k < n_m; ++k) {
     const Wide qk = load(q + k * 16), uk = load(u + k * 16), m = load(v + (n_x + k) * 16);
-    const Wide open = of_leaf(reached, tree.open + k);
+    const Wide open = of_leaf(tree.open + k);
     Wide full = uk, through = mul(qk, open), stays = qk;
     if (blends) {
-      const Wide a = of_leaf(reached, tree.blend + k), gap = sub(uk, m);
+      const Wide a = of_leaf(tree.blend + k), gap = sub(uk, m);
       full = mul(a, gap);
-      store(mul(mul(through, gap), of_leaf(reached, tree.blend_slope + k)), f_out + (at(Group::kRate) + k) * 16);
+      store(mul(mul(through, gap), of_leaf(tree.blend_slope + k)), f_out + (at(Group::kRate) + k) * 16);
       stays = sub(qk, mul(through, a));
       through = mul(through, a);
     }
-    store(mul(mul(qk, full), of_leaf(reached, tree.gate_slope + k)), f_out + (at(Group::kGate) + k) * 16);
+    store(mul(mul(qk, full), of_leaf(tree.gate_slope + k)), f_out + (at(Group::kGate) + k) * 16);
     const Wide ak = mul(through, sub(one, mul(uk, uk)));
     for (int f = 0; f < n_w; ++f) store(mul(ak, load(v + f * 16)), f_out + (at(Group::kWrite) + k * n_w + f) * 16);
     if (shape.form.write_bias) store(ak, f_out + (at(Group::kBias) + k) * 16);
@@ -59,18 +63,18 @@ HWY_NOINLINE void leaf_derivative(const PreparedTree& tree, const Reached& reach
     Wide sum = load(back + k * 16);
     if (shape.form.write_reads == WriteReads::kInputsAndMemory)
       for (int i = 0; i < n_m; ++i)
-        sum = fused(load(back + (n_m + i) * 16), of_leaf(reached, at(Group::kWrite) + i * n_w + n_x + k), sum);
+        sum = fused(load(back + (n_m + i) * 16), of_leaf(at(Group::kWrite) + i * n_w + n_x + k), sum);
     if (shape.form.leaf_output == LeafOutput::kLinear)
       for (int i = 0; i < n_y; ++i)
-        sum = fused(load(g + i * 16), of_leaf(reached, at(Group::kLinear) + i * n_v + n_x + k), sum);
+        sum = fused(load(g + i * 16), of_leaf(at(Group::kLinear) + i * n_v + n_x + k), sum);
     store(sum, back + k * 16);
   }
 }
 
-HWY_NOINLINE void add_leaf_rows(const PreparedTree& tree, const std::int32_t* leaf, std::size_t alive, Scratch& s, cpu::PieceSums& sums) {
-  turn(s.f.data(), tree.row, s.f_rows.data());
-  for (std::size_t lane = 0; lane < alive; ++lane)
-    add_row(s.f_rows.data() + lane * tree.row, tree.row, sums.leaf.data() + static_cast<std::size_t>(leaf[lane]) * tree.row);
+HWY_NOINLINE void add_leaf_rows(const PreparedTree& tree, const std::int32_t* leaf, std::size_t alive, const Scratch& s, cpu::PieceSums& sums) {
+  float* rows[16];
+  for (int lane = 0; lane < 16; ++lane) rows[lane] = sums.leaf.data() + static_cast<std::ptrdiff_t>(leaf[lane]) * tree.row;
+  add_lanes(s.f.data(), tree.row, static_cast<int>(alive), [&](int lane) { return rows[lane]; });
 }
 
 // Rows of eight floats, the commonest small case, go through one register.
@@ -80,37 +84,54 @@ constexpr bool kWide8 = false;
 constexpr bool kWide8 = hn::MaxLanes(hn::CappedTag<float, 8>()) == 8;
 #endif
 
-template <int kWidth>
-HWY_INLINE void add_node_rows_of(const Scratch& s, const std::int32_t* leaf, int leaves, int depth, std::size_t alive, float* sums,
-                                 int width = kWidth) {
-  const float *r = s.r.data(), *rows = s.v_rows.data();
+// For nodes whose sums fit one register, in trees of so many levels.
+template <int kDepth>
+HWY_NOINLINE void add_narrow_node_rows(const float* r, const float* rows, const std::int32_t* leaf, std::size_t alive, float* sums) {
+  const hn::CappedTag<float, 8> d8;
+  auto root = hn::LoadU(d8, sums);  // all lanes pass it: its sums stay in a register
   for (std::size_t lane = 0; lane < alive; ++lane) {
-    const auto place = static_cast<std::size_t>(leaf[lane] + leaves);
-    const float* from = rows + lane * width;
-    if constexpr (kWidth == 8 && kWide8) {
-      const hn::CappedTag<float, 8> d8;
-      const auto v = hn::LoadU(d8, from);
-      for (int level = 0; level < depth; ++level) {
-        float* to = sums + ((place >> (depth - level)) - 1) * 8;
-        hn::StoreU(hn::MulAdd(hn::Set(d8, r[level * 16 + lane]), v, hn::LoadU(d8, to)), d8, to);
-      }
-    } else {
-      for (int level = 0; level < depth; ++level)
-        add_scaled(r[level * 16 + lane], from, width, sums + ((place >> (depth - level)) - 1) * width);
+    const std::uint32_t place = static_cast<std::uint32_t>(leaf[lane]) + (1U << kDepth);
+    const auto v = hn::LoadU(d8, rows + lane * 8);
+    root = hn::MulAdd(hn::Set(d8, r[lane]), v, root);
+#pragma GCC unroll 8
+    for (int level = 1; level < kDepth; ++level) {
+      float* to = sums + (place >> (kDepth - level)) * 8 - 8;
+      hn::StoreU(hn::MulAdd(hn::Set(d8, r[level * 16 + lane]), v, hn::LoadU(d8, to)), d8, to);
     }
   }
+  hn::StoreU(root, d8, sums);
 }
+
+using NarrowNodeRows = void (*)(const float*, const float*, const std::int32_t*, std::size_t, float*);
+constexpr NarrowNodeRows kNarrowNodeRows[] = {nullptr,
+                                              add_narrow_node_rows<1>,
+                                              add_narrow_node_rows<2>,
+                                              add_narrow_node_rows<3>,
+                                              add_narrow_node_rows<4>,
+                                              add_narrow_node_rows<5>,
+                                              add_narrow_node_rows<6>,
+                                              add_narrow_node_rows<7>,
+                                              add_narrow_node_rows<8>};
 
 HWY_NOINLINE void add_node_rows(const PreparedTree& tree, const float* v, const std::int32_t* leaf, std::size_t alive, Scratch& s,
                               cpu::PieceSums& sums) {
   const int depth = tree.shape.depth, n_v = tree.shape.n_v(), width = tree.node_row;
   float* columns = s.v_columns.data();
-  std::copy_n(v, n_v * 16, columns);
+  for (int k = 0; k < n_v; ++k) store(load(v + k * 16), columns + k * 16);
   store(set(1.0F), columns + n_v * 16);
   for (int k = n_v + 1; k < width; ++k) store(set(0.0F), columns + k * 16);
   turn(columns, width, s.v_rows.data());
-  if (width == 8 && kWide8) add_node_rows_of<8>(s, leaf, tree.shape.leaves(), depth, alive, sums.node.data());
-  else add_node_rows_of<0>(s, leaf, tree.shape.leaves(), depth, alive, sums.node.data(), width);
+  const float *r = s.r.data(), *rows = s.v_rows.data();
+  if (width == 8 && kWide8 && tree.dense) {
+    kNarrowNodeRows[depth](r, rows, leaf, alive, sums.node.data());
+    return;
+  }
+  for (std::size_t lane = 0; lane < alive; ++lane) {
+    const auto place = static_cast<std::size_t>(leaf[lane] + tree.shape.leaves());
+    for (int level = 0; level < depth; ++level)
+      add_scaled(r[level * 16 + lane], rows + lane * static_cast<std::size_t>(width), width,
+                 sums.node.data() + ((place >> (depth - level)) - 1) * static_cast<std::size_t>(width));
+  }
 }
 
 // ADDS the gradient of the block to `sums`.
@@ -134,17 +155,17 @@ HWY_NOINLINE void backward(const PreparedTree& tree, const Block& b, Scratch& s,
       for (int k = 0; k < n_y; ++k) store(add(load(g + k * 16), load(g + (n_y + k) * 16)), g + k * 16);
     const std::uint16_t* right = s.right.data() + (tree.dense ? t * shape.nodes() : 0);
     const std::uint16_t* active = s.active.data() + (tree.dense ? t * places : 0);
-    leaf_derivative(tree, reached, v, s.u.data() + t * n_m * 16, g, q, s.f.data(), back);
+    leaf_derivative(tree, reached, v, s.u.data() + t * n_m * 16, g, q, s.of_leaf.data(), s.f.data(), back);
     add_leaf_rows(tree, leaf, alive, s, sums);
     if (tree.dense && shape.depth > 0) {
       spread_need(tree, right, active, s.need.data());
       dense_worths(tree, s.need.data(), step, s);
-      dense_decisions(tree, right, active, split, s, back);
+      dense_decisions(tree, right, active, s.need.data(), split, s, back);
     } else if (shape.depth > 0) {
       path_decisions(tree, leaf, (1U << alive) - 1U, split, b.missing, step, s, back);
     }
     if (shape.depth > 0) add_node_rows(tree, v, leaf, alive, s, sums);
-    std::copy_n(back, n_m * 16, q);
+    for (int k = 0; k < n_m; ++k) store(load(back + k * 16), q + k * 16);
   }
 }
 

@@ -7,6 +7,12 @@
 namespace remede {
 namespace {
 
+void add(const AlignedVector<float>& from, AlignedVector<float>& to) {
+  const float* __restrict source = from.data();
+  float* __restrict target = to.data();
+  for (std::size_t k = 0, n = to.size(); k < n; ++k) target[k] += source[k];
+}
+
 class CpuEngine final : public Engine {
  public:
   explicit CpuEngine(int threads) : threads_(threads <= 0 ? hardware_threads() : threads), scratch_(threads_) {}
@@ -14,28 +20,29 @@ class CpuEngine final : public Engine {
   BatchLoss gradient(const Parameters<float>& parameters, const GradientForm& form, const Sequences& data,
                      std::span<const float> fill, std::span<const std::uint32_t> batch,
                      Parameters<float>& gradient) override {
-    const auto scale = static_cast<float>(1.0 / total_weight(data, batch));
-    const BatchLoss total = run(parameters, form, data, fill, batch, scale, true);
+    const BatchLoss total = run(parameters, form, data, fill, batch, true);
     if (!(gradient.shape == parameters.shape) || gradient.values.size() != parameters.values.size())
       gradient = Parameters<float>(parameters.shape);
-    if (pieces_.empty()) std::fill(gradient.values.begin(), gradient.values.end(), 0.0F);
-    if (pieces_.empty()) return total;
-    for (std::size_t i = 1; i < pieces_.size(); ++i) {
-      for (std::size_t k = 0; k < sums_[0].node.size(); ++k) sums_[0].node[k] += sums_[i].node[k];
-      for (std::size_t k = 0; k < sums_[0].leaf.size(); ++k) sums_[0].leaf[k] += sums_[i].leaf[k];
+    if (total.weight == 0) {
+      std::fill(gradient.values.begin(), gradient.values.end(), 0.0F);
+      return total;
     }
-    cpu::finish(parameters, tree_, sums_[0], gradient);
+    for (std::size_t i = 1; i < pieces_.size(); ++i) {
+      add(sums_[i].node, sums_[0].node);
+      add(sums_[i].leaf, sums_[0].leaf);
+    }
+    cpu::finish(parameters, tree_, sums_[0], static_cast<float>(1.0 / total.weight), gradient);
     return total;
   }
 
   BatchLoss loss(const Parameters<float>& parameters, const Sequences& data, std::span<const float> fill,
                  std::span<const std::uint32_t> batch) override {
-    return run(parameters, GradientForm(), data, fill, batch, 0.0F, false);
+    return run(parameters, GradientForm(), data, fill, batch, false);
   }
 
  private:
   BatchLoss run(const Parameters<float>& parameters, const GradientForm& form, const Sequences& data,
-                std::span<const float> fill, std::span<const std::uint32_t> batch, float scale, bool gradient) {
+                std::span<const float> fill, std::span<const std::uint32_t> batch, bool gradient) {
     cpu::prepare(parameters, form, tree_);
     order_.assign(batch.begin(), batch.end());
     // Longest first, so that lanes of a block end together: no step of a long sequence is paid for by a short one.
@@ -44,7 +51,7 @@ class CpuEngine final : public Engine {
     pieces_ = cut_pieces(order_, parameters.values.size());
     if (sums_.size() < pieces_.size()) sums_.resize(pieces_.size());
     parallel_for(pieces_.size(), threads_, [&](std::size_t i, int worker) {
-      cpu::run_piece(tree_, {&data, fill, pieces_[i], scale, gradient}, scratch_[worker], sums_[i]);
+      cpu::run_piece(tree_, {&data, fill, pieces_[i], gradient}, scratch_[worker], sums_[i]);
     });
     BatchLoss total;
     for (std::size_t i = 0; i < pieces_.size(); ++i) total += sums_[i].loss;

@@ -53,81 +53,176 @@ HWY_INLINE void spread(const std::uint16_t* a, const std::uint16_t* right, const
   }
 }
 
+// The words of all levels from that of the root, to (nodes + leaves): on[2i], on[2i+1] = (on[i] & side) | also[i].
+HWY_INLINE void spread_all(const PreparedTree& tree, std::uint32_t root, const std::uint16_t* right, const std::uint16_t* also,
+                           std::uint16_t* on) {
+  const int leaves = tree.shape.leaves();
+  on[0] = static_cast<std::uint16_t>(root);
+  int first = 0, n = 1;
+#if HWY_TARGET != HWY_SCALAR
+  if (leaves >= 8) {
+    // The first three levels in general registers, then into a vector register: words just stored one by one cannot be loaded
+    // together without a wait.
+    const auto more = [&](int i) { return also != nullptr ? also[i] : std::uint32_t{0}; };
+    const std::uint32_t r0 = right[0], r1 = right[1], r2 = right[2];
+    const std::uint32_t a = (root & ~r0) | more(0), b = (root & r0) | more(0);
+    const std::uint32_t at[4] = {(a & ~r1) | more(1), (a & r1) | more(1), (b & ~r2) | more(2), (b & r2) | more(2)};
+    on[1] = static_cast<std::uint16_t>(a);
+    on[2] = static_cast<std::uint16_t>(b);
+    for (int i = 0; i < 4; ++i) on[3 + i] = static_cast<std::uint16_t>(at[i]);
+    const hn::FixedTag<std::uint16_t, 8> d16;
+    const hn::FixedTag<std::uint64_t, 2> d64;
+    const auto four = [&](const std::uint16_t* words) {
+      std::uint64_t all = 0;
+      std::memcpy(&all, words, sizeof(all));
+      return hn::BitCast(d16, hn::Set(d64, all));
+    };
+    const auto here = hn::BitCast(d16, hn::Set(d64, at[0] | at[1] << 16 | std::uint64_t{at[2] | at[3] << 16} << 32));
+    const auto r = four(right + 3);
+    auto below = hn::InterleaveLower(d16, hn::AndNot(r, here), hn::And(r, here));
+    if (also != nullptr) {
+      const auto both = four(also + 3);
+      below = hn::Or(below, hn::InterleaveLower(d16, both, both));
+    }
+    hn::StoreU(below, d16, on + 7);
+    first = 7;
+    n = 8;
+  }
+#endif
+  for (; n < leaves; first += n, n *= 2)
+    spread(on + first, right + first, also != nullptr ? also + first : nullptr, n, on + first + n);
+}
+
 // ASSIGNS the lanes on every node and leaf: (nodes + leaves).
 HWY_INLINE void spread_active(const PreparedTree& tree, std::uint32_t alive, const std::uint16_t* right, std::uint16_t* active) {
-  active[0] = static_cast<std::uint16_t>(alive);
-  for (int first = 0, n = 1; n < tree.shape.leaves(); first += n, n *= 2)
-    spread(active + first, right + first, nullptr, n, active + first + n);
+  spread_all(tree, alive, right, nullptr, active);
 }
 
 // ASSIGNS the lanes that need the worth of the leaf below every node and leaf: those on the parent need both sides, those that
 // need the parent's need the side they would take.
 HWY_INLINE void spread_need(const PreparedTree& tree, const std::uint16_t* right, const std::uint16_t* active, std::uint16_t* need) {
-  need[0] = 0;
-  for (int first = 0, n = 1; n < tree.shape.leaves(); first += n, n *= 2)
-    spread(need + first, right + first, active + first, n, need + first + n);
+  spread_all(tree, 0, right, active, need);
 }
 
-// The leaves with lanes on them. active: (leaves).
-HWY_INLINE void reached_leaves(const PreparedTree& tree, const std::uint16_t* active, Reached& reached) {
-  const int leaves = tree.shape.leaves();
-  int count = 0, l = 0;
-  const auto take = [&](int leaf) {
-    reached.leaf[count] = leaf;
-    reached.lanes[count] = active[leaf];
-    reached.row[count] = tree.leaf_row(leaf);
-    ++count;
-  };
+// One bit for each of the n words, at most 64, that is not 0.
+HWY_INLINE std::uint64_t nonzero(const std::uint16_t* words, int n) {
+  std::uint64_t all = 0;
+  int i = 0;
 #if HWY_TARGET != HWY_SCALAR
-  const hn::FixedTag<std::uint16_t, 8> d16;
-  for (; l + 8 <= leaves; l += 8) {
+  const hn::CappedTag<std::uint16_t, 32> d16;
+  constexpr int kStep = static_cast<int>(hn::MaxLanes(d16));
+  for (; i + kStep <= n; i += kStep) {
     std::uint8_t bytes[8] = {0};
-    hn::StoreMaskBits(d16, hn::Ne(hn::LoadU(d16, active + l), hn::Zero(d16)), bytes);
-    for (std::uint32_t some = bytes[0]; some != 0; some &= some - 1) take(l + std::countr_zero(some));
+    hn::StoreMaskBits(d16, hn::Ne(hn::LoadU(d16, words + i), hn::Zero(d16)), bytes);
+    std::uint64_t part = 0;
+    std::memcpy(&part, bytes, sizeof(part));
+    all |= part << i;
   }
 #endif
-  for (; l < leaves; ++l)
-    if (active[l] != 0) take(l);
+  for (; i < n; ++i) all |= static_cast<std::uint64_t>(words[i] != 0) << i;
+  return all;
+}
+
+// Calls visit(i) for every i with words[i] != 0, in order.
+template <typename Visit>
+HWY_INLINE void each_nonzero(const std::uint16_t* words, int n, const Visit& visit) {
+  for (int first = 0; first < n; first += 64)
+    for (std::uint64_t some = nonzero(words + first, std::min(64, n - first)); some != 0; some &= some - 1)
+      visit(first + std::countr_zero(some));
+}
+
+// The leaves with lanes on them, and the leaf of every lane (16), 0 for those that are on none. active: (leaves).
+HWY_INLINE void reached_leaves(const PreparedTree& tree, const std::uint16_t* active, Reached& reached, std::int32_t* leaf) {
+  int count = 0;
+  WideInt of_lane = set_int(0);
+  each_nonzero(active, tree.shape.leaves(), [&](int l) {
+    reached.leaf[count] = l;
+    reached.lanes[count] = active[l];
+    reached.row[count] = tree.leaf_row(l);
+    ++count;
+    const WideMask on = mask(active[l]);
+    REMEDE_EACH of_lane.v[i] = hn::IfThenElse(hn::RebindMask(di, on.m[i]), hn::Set(di, l), of_lane.v[i]);
+  });
   reached.count = count;
+  REMEDE_EACH hn::StoreU(of_lane.v[i], di, leaf + i * kN);
 }
 
 // The worth of every leaf that some lane needs: s.values (nodes + leaves, 16), the leaves' part.
 HWY_NOINLINE void dense_worths(const PreparedTree& tree, const std::uint16_t* need, const StepView& step, Scratch& s) {
-  const int nodes = tree.shape.nodes(), leaves = tree.shape.leaves();
+  const int nodes = tree.shape.nodes();
   float* values = s.values.data() + static_cast<std::ptrdiff_t>(nodes) * 16;
-  for (int l = 0; l < leaves; l += kTogether) {
-    const int count = std::min(kTogether, leaves - l);
-    std::uint32_t wanted = 0;
-    for (int i = 0; i < count; ++i) wanted |= need[nodes + l + i];
-    if (wanted == 0) continue;
-    std::int32_t leaf[kTogether];
-    for (int i = 0; i < count; ++i) leaf[i] = l + i;
-    leaf_worths(tree, leaf, count, step, values + l * 16);
+  std::int32_t wanted[(1 << cpu::kDenseDepth) + kTogether];
+  int count = 0;
+  each_nonzero(need + nodes, tree.shape.leaves(), [&](int l) { wanted[count++] = l; });
+  leaf_worths(tree, wanted, count, step, values);
+}
+
+// What is known of the decisions of one level: for every lane, at the node it stands on.
+struct Decisions {
+  Wide gain;    // of the leaf below right over that below left
+  Wide z;       // input less threshold
+  Wide tested;  // the number of the feature
+};
+
+// Levels that are walked up at a time, in registers.
+constexpr int kLevels = kK == 1 ? 3 : 2;
+
+// Walks up from level `from` + kCount to level `from`, below node number `at` of level `from`.
+template <int kCount>
+HWY_INLINE void walk_up(const PreparedTree& tree, int from, int at, const std::uint16_t* right, const std::uint16_t* active,
+                        const float* v, float* values, Decisions* decisions) {
+  const std::int32_t* feature = tree.feature.data();
+  const float *threshold = tree.threshold.data(), *number = tree.feature_number.data();
+  Wide value[1 << kCount];
+  float* bottom = values + ((1 << (from + kCount)) - 1 + (at << kCount)) * 16;
+  for (int i = 0; i < 1 << kCount; ++i) value[i] = load(bottom + i * 16);
+  const bool on_path = active[(1 << from) - 1 + at] != 0;
+#pragma GCC unroll 3
+  for (int up = kCount - 1; up >= 0; --up) {
+    const int first = (1 << (from + up)) - 1 + (at << up);
+#pragma GCC unroll 4
+    for (int k = 0; k < 1 << up; ++k) {
+      const int i = first + k;
+      if (on_path) {
+        const WideMask on = mask(active[i]);
+        decisions[up].gain = select(on, sub(value[2 * k + 1], value[2 * k]), decisions[up].gain);
+        decisions[up].z = select(on, sub(load(v + feature[i] * 16), set(threshold[i])), decisions[up].z);
+        decisions[up].tested = select(on, set(number[i]), decisions[up].tested);
+      }
+      value[k] = select(mask(right[i]), value[2 * k + 1], value[2 * k]);
+    }
+  }
+  store(value[0], values + ((1 << from) - 1 + at) * 16);
+}
+
+// The levels from `from` on, kCount of them: walks up, and ASSIGNS to s.r the derivative by each decision on the path, to s.tested
+// the number of its feature.
+template <int kCount>
+HWY_INLINE void decide(const PreparedTree& tree, int from, const std::uint16_t* right, const std::uint16_t* active,
+                       const std::uint16_t* need, const float* v, Scratch& s) {
+  Decisions decisions[kCount];
+  for (Decisions& level : decisions) level = {set(0.0F), set(0.0F), set(-1.0F)};
+  for (int at = 0; at < 1 << from; ++at)
+    if (from == 0 || need[(1 << from) - 1 + at] != 0)
+      walk_up<kCount>(tree, from, at, right, active, v, s.values.data(), decisions);
+  for (int up = kCount - 1; up >= 0; --up) {
+    store(decision(tree, decisions[up].gain, decisions[up].z), s.r.data() + (from + up) * 16);
+    store(decisions[up].tested, s.tested.data() + (from + up) * 16);
   }
 }
 
 // Walks back up: ASSIGNS to s.r the derivative by each decision on the path, and ADDS to `back` what goes into memory.
 HWY_NOINLINE void dense_decisions(const PreparedTree& tree, const std::uint16_t* right, const std::uint16_t* active,
-                                  const float* v, Scratch& s, float* back) {
-  const int n_x = tree.shape.n_x, n_m = tree.shape.n_m;
-  float* values = s.values.data();
-  // Kept in locals: the stores below could change what the vectors point to, as far as the compiler knows.
-  const std::int32_t* feature = tree.feature.data();
-  const float *threshold = tree.threshold.data(), *number = tree.feature_number.data();
-  for (int n = tree.shape.leaves() / 2, level = tree.shape.depth - 1; level >= 0; n /= 2, --level) {
-    Wide gain = set(0.0F), z = gain, tested = set(-1.0F);
-    for (int i = n - 1; i < 2 * n - 1; ++i) {
-      const WideMask on = mask(active[i]);
-      const Wide left_value = load(values + (2 * i + 1) * 16), right_value = load(values + (2 * i + 2) * 16);
-      gain = select(on, sub(right_value, left_value), gain);
-      z = select(on, sub(load(v + feature[i] * 16), set(threshold[i])), z);
-      tested = select(on, set(number[i]), tested);
-      store(select(mask(right[i]), right_value, left_value), values + i * 16);
-    }
-    const Wide r = decision(tree, gain, z);
-    store(r, s.r.data() + level * 16);
-    for (int k = 0; k < n_m; ++k)
-      store(add(load(back + k * 16), keep(eq(tested, set(static_cast<float>(n_x + k))), r)), back + k * 16);
+                                  const std::uint16_t* need, const float* v, Scratch& s, float* back) {
+  int level = tree.shape.depth;
+  for (; level >= kLevels; level -= kLevels) decide<kLevels>(tree, level - kLevels, right, active, need, v, s);
+  for (; level > 0; --level) decide<1>(tree, level - 1, right, active, need, v, s);
+  for (int k = 0; k < tree.shape.n_m; ++k) {
+    const Wide number = set(static_cast<float>(tree.shape.n_x + k));
+    Wide sum = load(back + k * 16);
+    for (level = tree.shape.depth - 1; level >= 0; --level)
+      sum = add(sum, keep(eq(load(s.tested.data() + level * 16), number), load(s.r.data() + level * 16)));
+    store(sum, back + k * 16);
   }
 }
 

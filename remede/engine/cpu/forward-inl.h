@@ -49,17 +49,62 @@ inline void reserve(const PreparedTree& tree, std::size_t steps, int target_widt
   at_least(s.leaf, steps * 16);
   at_least(s.reached, steps);
   at_least(s.f, static_cast<std::size_t>(tree.row) * 16);
-  at_least(s.f_rows, static_cast<std::size_t>(tree.row) * 16);
   at_least(s.v_columns, static_cast<std::size_t>(tree.node_row) * 16);
   at_least(s.v_rows, static_cast<std::size_t>(tree.node_row) * 16);
   at_least(s.r, static_cast<std::size_t>(shape.depth + 1) * 16);
   at_least(s.q, n_m * 16 * 3);
+  at_least(s.of_leaf, static_cast<std::size_t>(tree.stride + cpu::kOverRead) * 16);
   if (tree.dense) {
     at_least(s.right, steps * shape.nodes());
     at_least(s.active, steps * places);
     at_least(s.need, places);
+    at_least(s.tested, static_cast<std::size_t>(shape.depth) * 16);
     at_least(s.values, places * 16);
   }
+}
+
+// Lays rows of `width` numbers a step, one sequence per lane, out in lanes: to[t * stride + k * 16 + lane]; zeros where a lane has no
+// step. Returns whether some number is NaN.
+template <typename T>
+HWY_INLINE bool load_lanes(const T* const* from, const Block& b, int width, std::size_t stride, float* to) {
+  bool nan = false;
+  for (std::size_t lane = 0; lane < 16; lane += 4) {
+    std::size_t done = 0;
+#if HWY_TARGET != HWY_SCALAR
+    // Four lanes by four numbers at a time, as long as all four lanes go on.
+    const hn::FixedTag<T, 4> dt;
+    const hn::FixedTag<float, 4> d4;
+    const hn::RebindToUnsigned<decltype(d4)> du;
+    const auto shortest = static_cast<int>(b.length[lane + 3]);
+    auto lost = hn::Zero(du);
+    int t = 0, k = 0;
+    const auto next = [&](auto row) {
+      hn::Store(row, d4, to + static_cast<std::size_t>(t) * stride + static_cast<std::size_t>(k) * 16 + lane);
+      if (++k == width) k = 0, ++t;
+    };
+    const auto read = [&](std::size_t l, int at) {
+      if constexpr (std::is_same_v<T, float>) return hn::LoadU(d4, from[l] + at);
+      else return hn::ConvertTo(d4, hn::LoadU(dt, from[l] + at));
+    };
+    for (int at = 0; at + 4 <= shortest * width; at += 4) {
+      hn::Vec<decltype(d4)> row[4] = {read(lane, at), read(lane + 1, at), read(lane + 2, at), read(lane + 3, at)};
+      for (const auto& each : row) lost = hn::Or(lost, hn::BitCast(du, hn::VecFromMask(d4, hn::IsNaN(each))));
+      turn4(row);
+      for (const auto& each : row) next(each);
+    }
+    nan |= !hn::AllTrue(du, hn::Eq(lost, hn::Zero(du)));
+    done = static_cast<std::size_t>(t);
+#endif
+    for (std::size_t l = lane; l < lane + 4; ++l) {
+      for (std::size_t s = done; s < b.steps; ++s)
+        for (int f = 0; f < width; ++f) {
+          const float value = s < b.length[l] ? static_cast<float>(from[l][s * static_cast<std::size_t>(width) + static_cast<std::size_t>(f)]) : 0.0F;
+          nan |= value != value;
+          to[s * stride + static_cast<std::size_t>(f) * 16 + l] = value;
+        }
+    }
+  }
+  return nan;
 }
 
 // Lays the block out in lanes; lanes without a step hold zeros.
@@ -67,39 +112,31 @@ inline Block load_block(const PreparedTree& tree, const cpu::Piece& piece, std::
   const Sequences& data = *piece.data;
   Block b;
   b.classes = !data.label.empty();
-  for (std::size_t lane = 0; lane < numbers.size(); ++lane) b.length[lane] = data.length(numbers[lane]);
-  b.steps = b.length[0];
   const int n_x = tree.shape.n_x, n_v = tree.shape.n_v(), n_y = tree.shape.n_y;
-  const int width = b.classes ? 1 : n_y;
-  reserve(tree, b.steps, width, s);
-  bool missing = false;
-  for (std::size_t lane = 0; lane < 16; ++lane) {
-    const std::size_t length = b.length[lane];
-    const auto first = lane < numbers.size() ? static_cast<std::size_t>(data.offset[numbers[lane]]) : 0;
-    const float* x = data.x.data() + first * n_x;
-    for (std::size_t t = 0; t < b.steps; ++t) {
-      float* v = s.v.data() + t * n_v * 16 + lane;
-      const bool there = t < length;
-      for (int k = 0; k < n_x; ++k) {
-        const float value = there ? x[t * n_x + k] : 0.0F;
-        missing |= value != value;
-        v[k * 16] = value;
-      }
-      s.weight[t * 16 + lane] = there ? data.weight[first + t] : 0.0F;
-      for (int k = 0; k < width; ++k)
-        s.target[(t * width + k) * 16 + lane] =
-            !there ? 0.0F : b.classes ? static_cast<float>(data.label[first + t]) : data.value[(first + t) * n_y + k];
-    }
+  const float *x[16] = {}, *weight[16] = {}, *value[16] = {};
+  const std::int32_t* label[16] = {};
+  for (std::size_t lane = 0; lane < numbers.size(); ++lane) {
+    const auto first = static_cast<std::size_t>(data.offset[numbers[lane]]);
+    b.length[lane] = data.length(numbers[lane]);
+    x[lane] = data.x.data() + first * static_cast<std::size_t>(n_x);
+    weight[lane] = data.weight.data() + first;
+    if (b.classes) label[lane] = data.label.data() + first;
+    else value[lane] = data.value.data() + first * static_cast<std::size_t>(n_y);
   }
-  b.missing = missing;
-  if (missing) {  // splits see NaN, everything else the filled value
+  b.steps = b.length[0];
+  reserve(tree, b.steps, b.classes ? 1 : n_y, s);
+  b.missing = load_lanes(x, b, n_x, static_cast<std::size_t>(n_v) * 16, s.v.data());
+  load_lanes(weight, b, 1, 16, s.weight.data());
+  if (b.classes) load_lanes(label, b, 1, 16, s.target.data());
+  else load_lanes(value, b, n_y, static_cast<std::size_t>(n_y) * 16, s.target.data());
+  if (b.missing) {  // splits see NaN, everything else the filled value
     at_least(s.split_v, (b.steps + 1) * n_v * 16);
     std::copy_n(s.v.data(), (b.steps + 1) * n_v * 16, s.split_v.data());
     for (std::size_t t = 0; t < b.steps; ++t)
       for (int k = 0; k < n_x; ++k)
         for (int lane = 0; lane < 16; ++lane) {
-          float& value = s.v[(t * n_v + k) * 16 + lane];
-          if (value != value) value = piece.fill.empty() ? 0.0F : piece.fill[k];
+          float& missing = s.v[(t * n_v + k) * 16 + lane];
+          if (missing != missing) missing = piece.fill.empty() ? 0.0F : piece.fill[k];
         }
   }
   return b;
@@ -110,25 +147,27 @@ HWY_NOINLINE void forward_step(const PreparedTree& tree, const Block& b, Scratch
   const int n_x = shape.n_x, n_m = shape.n_m, n_y = shape.n_y, n_v = shape.n_v(), n_w = shape.n_w();
   const float* v = s.v.data() + t * n_v * 16;
   float* next = s.v.data() + (t + 1) * n_v * 16;
+  const auto of_leaf = [&](int at) { return load(s.of_leaf.data() + at * 16); };
   const auto at = [&](Group g) { return tree.at[static_cast<int>(g)]; };
+  leaf_columns(reached, n_m, tree.gate_slope - n_m, s.of_leaf.data());  // all but the gates and the slopes
   for (int k = 0; k < n_y; ++k) {
-    Wide y = of_leaf(reached, at(Group::kOutput) + k);
+    Wide y = of_leaf(at(Group::kOutput) + k);
     if (shape.form.leaf_output == LeafOutput::kLinear)
       for (int f = 0; f < n_v; ++f)
-        y = add(y, mul(of_leaf(reached, at(Group::kLinear) + k * n_v + f), load(v + f * 16)));
+        y = add(y, mul(of_leaf(at(Group::kLinear) + k * n_v + f), load(v + f * 16)));
     float* out = s.y.data() + (t * n_y + k) * 16;
     if (shape.form.output_order == OutputOrder::kFirst && t > 0) y = add(load(out - n_y * 16), y);
     store(y, out);
   }
   for (int k = 0; k < n_m; ++k) {
-    Wide a = shape.form.write_bias ? of_leaf(reached, at(Group::kBias) + k) : set(0.0F);
+    Wide a = shape.form.write_bias ? of_leaf(at(Group::kBias) + k) : set(0.0F);
     for (int f = 0; f < n_w; ++f)
-      a = add(a, mul(of_leaf(reached, at(Group::kWrite) + k * n_w + f), load(v + f * 16)));
+      a = add(a, mul(of_leaf(at(Group::kWrite) + k * n_w + f), load(v + f * 16)));
     const Wide u = tanh(a), m = load(v + (n_x + k) * 16);
     store(u, s.u.data() + (t * n_m + k) * 16);
     const Wide change =
-        shape.form.write_rule == WriteRule::kBlend ? mul(of_leaf(reached, tree.blend + k), sub(u, m)) : u;
-    const WideMask open = gt(of_leaf(reached, tree.open + k), set(0.0F));
+        shape.form.write_rule == WriteRule::kBlend ? mul(of_leaf(tree.blend + k), sub(u, m)) : u;
+    const WideMask open = gt(of_leaf(tree.open + k), set(0.0F));
     const Wide after = select(open, add(m, change), m);
     store(after, next + (n_x + k) * 16);
     if (b.missing) store(after, s.split_v.data() + ((t + 1) * n_v + n_x + k) * 16);
@@ -150,11 +189,7 @@ HWY_NOINLINE void forward(const PreparedTree& tree, const Block& b, Scratch& s) 
       compare_all(tree, split + t * n_v * 16, b.missing, right);
       std::uint16_t* active = s.active.data() + t * places;
       spread_active(tree, alive, right, active);
-      reached_leaves(tree, active + tree.shape.nodes(), reached);
-      std::fill_n(leaf, 16, 0);
-      for (int e = 0; e < reached.count; ++e)
-        for (std::uint32_t lanes = reached.lanes[e]; lanes != 0; lanes &= lanes - 1)
-          leaf[std::countr_zero(lanes)] = reached.leaf[e];
+      reached_leaves(tree, active + tree.shape.nodes(), reached, leaf);
     } else {
       follow_paths(tree, split + t * n_v * 16, alive, b.missing, leaf, reached);
     }
@@ -162,10 +197,10 @@ HWY_NOINLINE void forward(const PreparedTree& tree, const Block& b, Scratch& s) 
   }
 }
 
-// Adds the block's loss, and turns s.y into the derivative of scale * loss by the outputs.
-HWY_NOINLINE void loss(const PreparedTree& tree, const Block& b, const cpu::Piece& piece, Scratch& s, BatchLoss& total) {
+// Adds the block's loss, and turns s.y into the derivative of the loss by the outputs.
+HWY_NOINLINE void loss(const PreparedTree& tree, const Block& b, Scratch& s, BatchLoss& total) {
   const int n_y = tree.shape.n_y;
-  const Wide zero = set(0.0F), one = set(1.0F), scale = set(piece.scale);
+  const Wide zero = set(0.0F), one = set(1.0F);
   Wide loss_sum = zero, weight_sum = zero, correct_sum = zero;
   for (std::size_t t = 0; t < b.steps; ++t) {
     float* y = s.y.data() + t * n_y * 16;
@@ -175,7 +210,6 @@ HWY_NOINLINE void loss(const PreparedTree& tree, const Block& b, const cpu::Piec
       continue;
     }
     weight_sum = add(weight_sum, weight);
-    const Wide factor = mul(scale, weight);
     Wide step_loss = zero;
     if (b.classes) {
       const Wide label = load(s.target.data() + t * 16);
@@ -192,10 +226,11 @@ HWY_NOINLINE void loss(const PreparedTree& tree, const Block& b, const cpu::Piec
         sum = add(sum, e);
         store(e, y + k * 16);
       }
+      const Wide share = div(one, sum);
       for (int k = 0; k < n_y; ++k) {
-        const Wide p = div(load(y + k * 16), sum);
+        const Wide p = mul(load(y + k * 16), share);
         const Wide hit = keep(eq(label, set(static_cast<float>(k))), one);
-        store(mul(factor, sub(p, hit)), y + k * 16);
+        store(mul(weight, sub(p, hit)), y + k * 16);
       }
       step_loss = sub(log(sum), of_label);
       correct_sum = add(correct_sum, keep(eq(best, label), weight));
@@ -205,7 +240,7 @@ HWY_NOINLINE void loss(const PreparedTree& tree, const Block& b, const cpu::Piec
       for (int k = 0; k < n_y; ++k) {
         const Wide error = sub(load(y + k * 16), load(s.target.data() + (t * n_y + k) * 16));
         squares = add(squares, mul(error, error));
-        store(mul(mul(factor, each), error), y + k * 16);
+        store(mul(mul(weight, each), error), y + k * 16);
       }
       step_loss = div(squares, set(static_cast<float>(n_y)));
     }

@@ -40,7 +40,7 @@ void run_piece(const cpu::PreparedTree& tree, const cpu::Piece& piece, cpu::Scra
     const auto block = piece.sequences.subspan(at, std::min<std::size_t>(16, piece.sequences.size() - at));
     const Block b = load_block(tree, piece, block, scratch);
     forward(tree, b, scratch);
-    loss(tree, b, piece, scratch, sums.loss);
+    loss(tree, b, scratch, sums.loss);
     if (piece.gradient) backward(tree, b, scratch, sums);
   }
 }
@@ -74,9 +74,9 @@ void prepare(const Parameters<float>& p, const GradientForm& form, PreparedTree&
   if (!(tree.shape == s) || tree.rows.empty()) {
     tree.shape = s;
     int at = 0;
-    for (int g = static_cast<int>(Group::kOutput); g < kGroups; ++g) {
-      tree.at[g] = at;
-      at += static_cast<int>(s.size(static_cast<Group>(g)) / s.leaves());
+    for (const Group g : {Group::kGate, Group::kOutput, Group::kWrite, Group::kBias, Group::kRate, Group::kLinear}) {
+      tree.at[static_cast<int>(g)] = at;
+      at += static_cast<int>(s.size(g) / s.leaves());
     }
     tree.dense = s.depth <= kDenseDepth;
     tree.used = at;
@@ -85,12 +85,12 @@ void prepare(const Parameters<float>& p, const GradientForm& form, PreparedTree&
     tree.feature.resize(s.nodes());
     tree.threshold.resize(s.nodes());
     tree.feature_number.resize(s.nodes());
-    tree.open = tree.row;
-    tree.gate_slope = tree.open + s.n_m;
-    tree.blend = tree.gate_slope + s.n_m;
-    tree.blend_slope = tree.blend + (tree.blends() ? s.n_m : 0);
+    tree.open = tree.used;
+    tree.blend = tree.open + s.n_m;
+    tree.gate_slope = tree.blend + (tree.blends() ? s.n_m : 0);
+    tree.blend_slope = tree.gate_slope + s.n_m;
     tree.stride = (tree.blend_slope + (tree.blends() ? s.n_m : 0) + 3) / 4 * 4;
-    tree.rows.assign(static_cast<std::size_t>(s.leaves()) * tree.stride, 0.0F);
+    tree.rows.assign(static_cast<std::size_t>(s.leaves()) * tree.stride + kOverRead, 0.0F);
   }
   tree.missing_right = p.missing_right;
   tree.missing_goes_right.assign(p.missing_right.begin(), p.missing_right.end());
@@ -136,7 +136,7 @@ void run_piece(const PreparedTree& tree, const Piece& piece, Scratch& scratch, P
   kernels().run_piece(tree, piece, scratch, sums);
 }
 
-void finish(const Parameters<float>& p, const PreparedTree& tree, const PieceSums& sums, Parameters<float>& gradient) {
+void finish(const Parameters<float>& p, const PreparedTree& tree, const PieceSums& sums, float scale, Parameters<float>& gradient) {
   const Shape& s = p.shape;
   const int n_v = s.n_v();
   const std::span<const float> index = p[Group::kIndex], threshold = p[Group::kThreshold];
@@ -154,11 +154,11 @@ void finish(const Parameters<float>& p, const PreparedTree& tree, const PieceSum
   for (int i = 0; i < s.nodes(); ++i) {
     const std::size_t at = static_cast<std::size_t>(i) * n_v;
     const float* row = sums.node.data() + static_cast<std::size_t>(i) * tree.node_row;
-    const float r = row[n_v];
+    const float r = scale * row[n_v];
     float total = 0, mean = 0;
     for (int f = 0; f < n_v; ++f) {
       d_threshold[at + f] = 0;
-      d_index[at + f] = row[f] - threshold[at + f] * r;
+      d_index[at + f] = scale * row[f] - threshold[at + f] * r;
       if (softmax) {
         total += share[at + f];
         mean += share[at + f] * d_index[at + f];
@@ -172,9 +172,10 @@ void finish(const Parameters<float>& p, const PreparedTree& tree, const PieceSum
     const std::span<float> group = gradient[static_cast<Group>(g)];
     const std::size_t width = group.size() / s.leaves();
     if (width == 0) continue;
-    for (int l = 0; l < s.leaves(); ++l)
-      std::memcpy(group.data() + l * width, sums.leaf.data() + static_cast<std::size_t>(l) * tree.row + tree.at[g],
-                  width * sizeof(float));
+    for (int l = 0; l < s.leaves(); ++l) {
+      const float* row = sums.leaf.data() + static_cast<std::size_t>(l) * tree.row + tree.at[g];
+      for (std::size_t k = 0; k < width; ++k) group[l * width + k] = scale * row[k];
+    }
   }
 }
 

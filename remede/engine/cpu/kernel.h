@@ -1,6 +1,6 @@
 // The vector kernels' view of a batch: 16 sequences at a time, one per lane, all walking the same tree.
 //
-// A leaf's parameters stand in one row: output (n_y), gate (n_m), write (n_m, n_w), bias (n_m), rate (n_m), linear (n_y, n_v).
+// A leaf's parameters stand in one row: gate (n_m), output (n_y), write (n_m, n_w), bias (n_m), rate (n_m), linear (n_y, n_v).
 // The derivative of the loss by the reached leaf's row is then one vector F per lane; the sum of F over the steps that reach a
 // leaf is its gradient, and F . row(l) is what leaf l would be worth (docs/mathematics.md, docs/performance.md).
 #pragma once
@@ -18,6 +18,8 @@ namespace remede::cpu {
 
 // Up to this depth visiting every node costs less than following every lane's path (docs/performance.md).
 inline constexpr int kDenseDepth = 8;
+// Numbers behind the last row that kernels may read (and not use): they take columns several at a time.
+inline constexpr int kOverRead = 8;
 
 // The parameters of a batch in the kernels' layout. Read-only while the pieces of the batch run.
 struct PreparedTree {
@@ -28,8 +30,8 @@ struct PreparedTree {
   int row = 0;       // the same rounded up to a multiple of 4: the width of F and of the sums
   int stride = 0;    // floats from one leaf's row to the next: behind the parameters stand what is derived from them
   int open = 0;      // where in a row these begin, (n_m) each: 1 where the gate is open, else 0
-  int gate_slope = 0;   // s (1 - s), s = sigmoid(gate)
   int blend = 0;        // a = sigmoid(rate); only where writes blend
+  int gate_slope = 0;   // s (1 - s), s = sigmoid(gate)
   int blend_slope = 0;  // a (1 - a)
   int node_row = 0;  // floats of a node's sums: n_v, then one for the sum of r; rounded up likewise
   std::array<int, kGroups> at{};          // where in a row each group of the leaf begins
@@ -38,7 +40,7 @@ struct PreparedTree {
   std::vector<std::uint8_t> missing_right;  // (nodes)
   std::vector<std::int32_t> missing_goes_right;  // (nodes) the same, for gathers
   std::vector<float> feature_number;      // (nodes) the feature as a float, for comparisons in lanes
-  AlignedVector<float> rows;              // (leaves, stride)
+  AlignedVector<float> rows;              // (leaves, stride), then kOverRead
   const float* leaf_row(std::int32_t leaf) const { return rows.data() + static_cast<std::ptrdiff_t>(leaf) * stride; }
   bool blends() const { return shape.form.write_rule == WriteRule::kBlend; }
 };
@@ -73,25 +75,26 @@ struct Scratch {
   std::vector<std::uint16_t> active;  // shallow: (T, nodes + leaves) the lanes on each
   std::vector<std::uint16_t> need;    // shallow: (nodes + leaves) the lanes that need its worth
   AlignedVector<float> f;        // (row, 16) the derivative F
-  AlignedVector<float> f_rows;   // (16, row) F turned, one row per lane
   AlignedVector<float> v_columns;  // (node_row, 16) v, then ones
   AlignedVector<float> v_rows;   // (16, node_row)
+  AlignedVector<float> of_leaf;  // (stride + kOverRead, 16) the numbers of the leaf each lane reached
   AlignedVector<float> q;        // (3, n_m, 16)
   AlignedVector<float> r;        // (depth, 16)
+  AlignedVector<float> tested;   // shallow: (depth, 16) the number of the feature each lane's path tests
 };
 
 struct Piece {
   const Sequences* data;
   std::span<const float> fill;                 // (n_x) or empty
   std::span<const std::uint32_t> sequences;    // longest first
-  float scale;                                 // 1 / total weight of the batch
   bool gradient;                               // else the loss alone
 };
 
 // The kernels of the widest vectors this machine has, or of those that REMEDE_VECTOR names (avx512, avx2, sse4, portable).
+// finish: the gradient of scale * loss.
 void prepare(const Parameters<float>& parameters, const GradientForm& form, PreparedTree& tree);
 void run_piece(const PreparedTree& tree, const Piece& piece, Scratch& scratch, PieceSums& sums);
-void finish(const Parameters<float>& parameters, const PreparedTree& tree, const PieceSums& sums, Parameters<float>& gradient);
+void finish(const Parameters<float>& parameters, const PreparedTree& tree, const PieceSums& sums, float scale, Parameters<float>& gradient);
 const char* vector_name();
 
 }  // namespace remede::cpu

@@ -18,11 +18,40 @@ using cpu::PreparedTree;
 using cpu::Reached;
 using cpu::Scratch;
 
-// For every lane the number at `at` in the row of the leaf it reached.
-HWY_INLINE Wide of_leaf(const Reached& reached, int at) {
-  Wide value = set(reached.row[0][at]);
-  for (int e = 1; e < reached.count; ++e) value = select(mask(reached.lanes[e]), set(reached.row[e][at]), value);
-  return value;
+// Leaves, or columns of leaves, taken together: as many as registers allow.
+constexpr int kTogether = kK == 1 ? 8 : kK == 2 ? 4 : 2;
+
+using VI = hn::Vec<DI>;
+
+struct WideInt {
+  VI v[kK];
+};
+
+HWY_INLINE WideInt set_int(std::int32_t x) {
+  WideInt w;
+  REMEDE_EACH w.v[i] = hn::Set(di, x);
+  return w;
+}
+
+template <int kCount>
+HWY_INLINE void leaf_columns_of(const Reached& reached, int at, float* to) {
+  Wide column[kCount];
+  for (int k = 0; k < kCount; ++k) column[k] = set(reached.row[0][at + k]);
+  for (int e = 1; e < reached.count; ++e) {
+    const WideMask on = mask(reached.lanes[e]);
+    const float* row = reached.row[e] + at;
+    for (int k = 0; k < kCount; ++k) column[k] = select(on, set(row[k]), column[k]);
+  }
+  for (int k = 0; k < kCount; ++k) store(column[k], to + k * 16);
+}
+
+// For every lane the numbers from `at` on in the row of the leaf it reached, n and up to kOverRead more: ASSIGNED to their places in
+// `columns` (stride + kOverRead, 16).
+HWY_INLINE void leaf_columns(const Reached& reached, int at, int n, float* columns) {
+  constexpr int kHalf = kTogether / 2;
+  const int end = at + n;
+  for (; end - at > kHalf; at += kTogether) leaf_columns_of<kTogether>(reached, at, columns + at * 16);
+  if (at < end) leaf_columns_of<kHalf>(reached, at, columns + at * 16);
 }
 
 // The arrays of one step of the backward pass, each with 16 lanes.
@@ -32,9 +61,6 @@ struct StepView {
   const float* q;  // (n_m) dLoss/dm after the step
   const float* f;  // (row) F, the derivative by the reached leaf's row
 };
-
-// Leaves taken together: as many as registers allow.
-constexpr int kTogether = kK == 1 ? 8 : kK == 2 ? 4 : 2;
 
 template <int kCount>
 HWY_INLINE void parameter_worths(const PreparedTree& tree, const std::int32_t* leaf, const float* f, float* values) {
@@ -48,7 +74,7 @@ HWY_INLINE void parameter_worths(const PreparedTree& tree, const std::int32_t* l
     const Wide fk = load(f + k * 16);
     for (int i = 0; i < kCount; ++i) sum[i] = fused(fk, set(row[i][k]), sum[i]);
   }
-  for (int i = 0; i < kCount; ++i) store(sum[i], values + i * 16);
+  for (int i = 0; i < kCount; ++i) store(sum[i], values + leaf[i] * 16);
 }
 
 // The worth of a leaf in the mixture of effects: what it would have said and written. of(k): the number at k of its row, for
@@ -77,18 +103,21 @@ HWY_INLINE Wide effect_worth(const PreparedTree& tree, const StepView& step, con
   return sum;
 }
 
-// ASSIGNS the worth of `count` leaves, at most kTogether: (count, 16).
-HWY_INLINE void leaf_worths(const PreparedTree& tree, const std::int32_t* leaf, int count, const StepView& step, float* values) {
+// ASSIGNS the worth of `count` leaves to their places in `values` (leaves, 16). There is room for kTogether more numbers behind
+// `leaf`.
+HWY_INLINE void leaf_worths(const PreparedTree& tree, std::int32_t* leaf, int count, const StepView& step, float* values) {
   if (tree.form.mix == Mix::kEffects) {
     for (int i = 0; i < count; ++i) {
       const float* row = tree.leaf_row(leaf[i]);
-      store(effect_worth(tree, step, [row](int k) { return set(row[k]); }), values + i * 16);
+      store(effect_worth(tree, step, [row](int k) { return set(row[k]); }), values + leaf[i] * 16);
     }
-  } else if (count == kTogether) {
-    parameter_worths<kTogether>(tree, leaf, step.f, values);
-  } else {
-    for (int i = 0; i < count; ++i) parameter_worths<1>(tree, leaf + i, step.f, values + i * 16);
+    return;
   }
+  constexpr int kHalf = kTogether / 2;
+  for (int i = 0; i < kTogether; ++i) leaf[count + i] = leaf[0];  // a few too many cost less than a loop of their own
+  int i = 0;
+  for (; count - i > kHalf; i += kTogether) parameter_worths<kTogether>(tree, leaf + i, step.f, values);
+  if (i < count) parameter_worths<kHalf>(tree, leaf + i, step.f, values);
 }
 
 // The derivative by a decision: what going right would gain over going left, times the slope of the split's stand-in at z.

@@ -18,17 +18,6 @@ HWY_BEFORE_NAMESPACE();
 namespace remede {
 namespace HWY_NAMESPACE {
 
-using VI = hn::Vec<DI>;
-
-struct WideInt {
-  VI v[kK];
-};
-
-HWY_INLINE WideInt set_int(std::int32_t x) {
-  WideInt w;
-  REMEDE_EACH w.v[i] = hn::Set(di, x);
-  return w;
-}
 HWY_INLINE WideInt load_int(const std::int32_t* p) {
   WideInt w;
   REMEDE_EACH w.v[i] = hn::LoadU(di, p + i * kN);
