@@ -134,8 +134,11 @@ TEST_F(TrainVerb, ControlCSavesTheBestSoFarAndTheRunCanGoOn) {
   EXPECT_THAT(text("err"),
               HasSubstr("stopped: the best model so far is in m.json; go on with: remede train --resume m.json.state"));
   EXPECT_EQ(run({"evaluate", "m.json", "data.csv"}), 0) << text("err");
-  const pid_t again = start({"train", "--resume", "m.json.state"});
-  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  ASSERT_TRUE(fs::remove(path("m.json")));
+  fs::copy_file(path("m.json.state"), path("from.state"));
+  ASSERT_TRUE(fs::remove(path("m.json.state")));
+  const pid_t again = start({"train", "--resume", "from.state"});
+  ASSERT_TRUE(wait_for("m.json.state")) << "the first checkpoint of the run that goes on";
   ::kill(again, SIGTERM);
   EXPECT_EQ(wait(again), 143);
 }
