@@ -1,31 +1,72 @@
 #include "cli/common.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <map>
 #include <vector>
 
 #include "remede/base/file.h"
+#include "remede/data/roles.h"
 
 namespace remede {
 
-void add_role_flags(CLI::App& verb, Roles& roles, bool with_task) {
+namespace {
+
+// a,b,c or one name; a column whose name holds a comma must stand in a role file.
+void append_list(std::vector<std::string>& to, const std::string& text) {
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    to.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+}
+
+void add_format_flags(CLI::App& verb, TableFormat& format) {
+  const std::string group = "Format";
+  verb.add_option_function<std::string>(
+          "--names", [&format](const std::string& text) { append_list(format.names, text); },
+          "The file has no header line; its columns are called a,b,c (s1..s21 stands for 21 of them)")
+      ->type_name("NAMES")
+      ->group(group);
+  verb.add_option_function<std::string>(
+          "--separator", [&format](const std::string& text) { format.separator = parse_separator(text); },
+          "What separates cells: comma, semicolon, tab, space (any number), or a character (default: guessed)")
+      ->type_name("SEPARATOR")
+      ->group(group);
+  verb.add_option_function<std::string>(
+          "--comment", [&format](const std::string& text) { format.comment = parse_comment(text); },
+          "Leave out lines that begin with this character")
+      ->type_name("CHARACTER")
+      ->group(group);
+  verb.add_option("--skip", format.skip, "Leave out so many lines at the top")
+      ->type_name("N")
+      ->check(CLI::Range(0, 1000000).description(""))
+      ->group(group);
+}
+
+// One list per flag, so that `--target y data.csv` does not swallow the file name.
+void add_list_flag(CLI::App& verb, const std::string& name, std::vector<std::string>& list, const std::string& help) {
+  verb.add_option_function<std::vector<std::string>>(
+          name,
+          [&list](const std::vector<std::string>& texts) {
+            for (const std::string& text : texts) append_list(list, text);
+          },
+          help)
+      ->type_name("COLUMN")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->allow_extra_args(false)
+      ->group("Columns");
+}
+
+void add_schema_flags(CLI::App& verb, Roles& roles) {
   const std::string group = "Columns";
-  verb.add_option("--id", roles.id, "Column that names the sequence; 'row' makes every row its own sequence")
-      ->type_name("COLUMN")
+  add_list_flag(verb, "--categorical", roles.categorical, "Column of categories, even if they look like numbers; a,b for several");
+  verb.add_option("--horizon", roles.horizon, "Predict the target so many steps ahead; its present value becomes an input")
+      ->type_name("N")
+      ->check(CLI::Range(0, 1000000).description(""))
       ->group(group);
-  verb.add_option("--time", roles.time, "Column that orders the steps of a sequence")
-      ->type_name("COLUMN")
-      ->group(group);
-  // One value per flag, so that `--target y data.csv` does not swallow the file name.
-  verb.add_option("--target", roles.target, "Column to predict; repeat for several values")
-      ->type_name("COLUMN")
-      ->allow_extra_args(false)
-      ->group(group);
-  verb.add_option("--ignore", roles.ignore, "Column to leave out; repeat for several")
-      ->type_name("COLUMN")
-      ->allow_extra_args(false)
-      ->group(group);
-  if (!with_task) return;
+  verb.add_flag("--time-gap", roles.time_gap, "The time since the step before becomes an input")->group(group);
   const std::map<std::string, Task> tasks = {{"classification", Task::kClassification},
                                              {"regression", Task::kRegression}};
   verb.add_option_function<std::string>(
@@ -34,6 +75,44 @@ void add_role_flags(CLI::App& verb, Roles& roles, bool with_task) {
       ->check(CLI::IsMember(std::vector<std::string>{"classification", "regression"}).description(""))
       ->type_name("TASK")
       ->group(group);
+}
+
+// The last of them, so that the flags have been read when it is.
+void add_roles_file_flag(CLI::App& verb, Roles& roles) {
+  verb.add_option_function<std::string>(
+          "--roles", [&roles](const std::string& path) { read_roles(path, roles); },
+          "File that says what these flags say (docs/data.md); flags win")
+      ->type_name("FILE")
+      ->group("Columns");
+}
+
+}  // namespace
+
+void add_role_flags(CLI::App& verb, Roles& roles, bool with_task) {
+  const std::string group = "Columns";
+  verb.add_option("--id", roles.id,
+                  "Column that names the sequence; 'row' makes every row its own sequence, 'file' every file")
+      ->type_name("COLUMN")
+      ->group(group);
+  verb.add_option("--time", roles.time, "Column that orders the steps of a sequence")
+      ->type_name("COLUMN")
+      ->group(group);
+  add_list_flag(verb, "--target", roles.target,
+                "Column to predict; a,b for several values; 'folder' takes the name of the file's folder");
+  add_list_flag(verb, "--ignore", roles.ignore, "Column to leave out; a,b for several");
+  verb.add_option("--weight", roles.weight, "Column of the weight of each step in loss and scores")
+      ->type_name("COLUMN")
+      ->group(group);
+  verb.add_option_function<std::string>(
+          "--target-per",
+          [&roles](const std::string& word) { roles.target_per = word == "step" ? TargetPer::kStep : TargetPer::kSequence; },
+          "Predict at every step, or once per sequence, at its last step (default: step)")
+      ->check(CLI::IsMember(std::vector<std::string>{"step", "sequence"}).description(""))
+      ->type_name("step|sequence")
+      ->group(group);
+  add_format_flags(verb, roles.format);
+  if (with_task) add_schema_flags(verb, roles);
+  add_roles_file_flag(verb, roles);
 }
 
 void add_quiet_flag(CLI::App& verb, bool& quiet) {

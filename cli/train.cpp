@@ -14,6 +14,7 @@
 #include "cli/verbs.h"
 #include "remede/base/error.h"
 #include "remede/base/file.h"
+#include "remede/data/roles.h"
 #include "remede/explain/text.h"
 #include "remede/model/file.h"
 #include "remede/train/fit.h"
@@ -40,29 +41,16 @@ struct TrainFlags {
 // A checkpoint remembers the command, so that `--resume CHECKPOINT` alone continues it.
 using Notes = std::vector<std::pair<std::string, std::string>>;
 
-bool any_given(const Roles& r) { return r.id || r.time || !r.target.empty() || !r.ignore.empty() || r.task; }
-
 Notes notes_of(const TrainFlags& flags) {
   Notes notes = {{"data", flags.data}, {"output", flags.output}, {"validation", flags.validation}};
   if (!flags.checkpoint.empty()) notes.emplace_back("checkpoint", flags.checkpoint);
-  if (flags.roles.id) notes.emplace_back("id", *flags.roles.id);
-  if (flags.roles.time) notes.emplace_back("time", *flags.roles.time);
-  for (const std::string& column : flags.roles.target) notes.emplace_back("target", column);
-  for (const std::string& column : flags.roles.ignore) notes.emplace_back("ignore", column);
-  if (flags.roles.task)
-    notes.emplace_back("task", *flags.roles.task == Task::kRegression ? "regression" : "classification");
+  for (const auto& line : role_lines(flags.roles)) notes.push_back(line);
   return notes;
 }
 
 Roles roles_from(const Notes& notes) {
   Roles roles;
-  for (const auto& [name, text] : notes) {
-    if (name == "id") roles.id = text;
-    if (name == "time") roles.time = text;
-    if (name == "target") roles.target.push_back(text);
-    if (name == "ignore") roles.ignore.push_back(text);
-    if (name == "task") roles.task = text == "regression" ? Task::kRegression : Task::kClassification;
-  }
+  for (const auto& [name, text] : notes) take_role_line(name, text, roles);
   return roles;
 }
 
@@ -74,7 +62,7 @@ void take_from(const Notes& notes, TrainFlags& flags) {
     if (name == "validation" && flags.validation.empty()) flags.validation = text;
     if (name == "checkpoint" && flags.checkpoint.empty()) flags.checkpoint = text;
   }
-  if (!any_given(flags.roles)) flags.roles = roles_from(notes);
+  if (role_lines(flags.roles).empty()) flags.roles = roles_from(notes);
   if (flags.data.empty())
     throw UsageError("train: expected the data again, since the run to resume read it from standard input");
 }
@@ -206,7 +194,7 @@ void add_parameter_flags(CLI::App& verb, TrainFlags& flags) {
 void add_train(CLI::App& app) {
   CLI::App* const verb = app.add_subcommand("train", "Learn a tree from data");
   const auto flags = std::make_shared<TrainFlags>();
-  verb->add_option("data", flags->data, "CSV file with one row per step")->type_name("DATA");
+  verb->add_option("data", flags->data, "CSV or .ts file, gzip and zstd too; 'data/*.csv' for several")->type_name("DATA");
   verb->add_option("-o,--output", flags->output, "Model file to write (default: model.json)")->type_name("MODEL");
   verb->add_option("--validation", flags->validation, "Validation data; otherwise some sequences are held out")
       ->type_name("FILE");

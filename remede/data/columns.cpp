@@ -90,10 +90,14 @@ class Assignment {
     }
   }
 
-  void take_id(const std::string& name) {
+  // Several files without an id column are a sequence each.
+  void take_id(std::string name, bool several) {
+    if (name.empty() && several) name = "file";
     layout_.id = name;
-    if (!name.empty() && name != "row") take(name, ColumnPart::kId);
+    layout_.file = name == "file" && !has(name);
+    if (!name.empty() && name != "row" && !layout_.file) take(name, ColumnPart::kId);
     if (name.empty()) layout_.notes.push_back("no id column: the file is one sequence");
+    if (layout_.file && several) layout_.notes.push_back("every file is one sequence");
   }
 
   void take_time(const std::string& name) {
@@ -103,7 +107,18 @@ class Assignment {
 
   void take_targets(const std::vector<std::string>& names) {
     layout_.targets = names;
+    layout_.folder = is_folder(names);
+    if (layout_.folder) return;
     for (std::size_t i = 0; i < names.size(); ++i) take(names[i], ColumnPart::kTarget, i);
+  }
+
+  void take_optional(const std::optional<std::string>& name, ColumnPart part) {
+    if (name && has(*name)) take(*name, part);
+  }
+
+  // Whether these targets are the folder rather than a column of that name.
+  bool is_folder(const std::vector<std::string>& names) const {
+    return names.size() == 1 && names[0] == "folder" && !has(names[0]);
   }
 
  private:
@@ -117,57 +132,92 @@ bool is_none(const std::string& name) { return name.empty() || name == "none"; }
 
 }  // namespace
 
-ColumnLayout lay_out(const std::string& file, const std::vector<std::string>& columns, const Roles& roles) {
+ColumnLayout lay_out(const std::string& file, const std::vector<std::string>& columns, const Roles& roles, bool several) {
   Assignment a(file, columns);
   // All that is given comes first, so that no guess takes a column that is spoken for.
+  const auto pseudo = [&](const std::string& name) { return is_none(name) || name == "row" || name == "file"; };
   a.take_ignored(roles, true);
-  if (roles.id && !is_none(*roles.id) && *roles.id != "row") a.require(*roles.id, "--id");
+  if (roles.id && !pseudo(*roles.id)) a.require(*roles.id, "--id");
   if (roles.time && !is_none(*roles.time)) a.require(*roles.time, "--time");
-  for (const std::string& name : roles.target) a.require(name, "--target");
-  if (roles.id) a.take_id(is_none(*roles.id) ? "" : *roles.id);
+  if (!a.is_folder(roles.target))
+    for (const std::string& name : roles.target) a.require(name, "--target");
+  if (roles.weight) a.require(*roles.weight, "--weight");
+  if (roles.group) a.require(*roles.group, "--split");
+  for (const std::string& name : roles.categorical) a.require(name, "--categorical");
+  if (roles.id) a.take_id(is_none(*roles.id) ? "" : *roles.id, several && !is_none(*roles.id));
   if (roles.time) a.take_time(is_none(*roles.time) ? "" : *roles.time);
   a.take_targets(roles.target);
-  if (!roles.id) a.take_id(a.guess(kIdNames, "id", "--id"));
+  a.take_optional(roles.weight, ColumnPart::kWeight);
+  a.take_optional(roles.group, ColumnPart::kGroup);
+  if (!roles.id) a.take_id(a.guess(kIdNames, "id", "--id"), several);
   if (!roles.time) a.take_time(a.guess(kTimeNames, "time", "--time"));
   if (roles.target.empty()) {
     const std::string name = a.guess(kTargetNames, "target", "--target");
-    if (name.empty())
+    if (name.empty() && roles.need_target)
       fail("{}: expected a target column (y, target, label or class), got {}: name it with --target", file,
            listed(columns));
-    a.take_targets({name});
+    if (!name.empty()) a.take_targets({name});
   }
   a.take_rest_as_inputs();
   return a.layout();
 }
 
 ColumnLayout lay_out(const std::string& file, const std::vector<std::string>& columns, const Roles& roles,
-                     const Schema& schema, bool need_target) {
+                     const Schema& schema, const std::vector<std::string>& inputs, bool need_target, bool several) {
   Assignment a(file, columns);
   a.take_ignored(roles, false);
   const auto chosen = [&](const std::optional<std::string>& given, const std::string& of_schema, const char* flag) {
     const std::string name = given ? (is_none(*given) ? "" : *given) : of_schema;
-    if (name.empty() || a.has(name) || (name == "row" && flag == std::string_view("--id"))) return name;
+    const bool pseudo = (name == "row" || name == "file") && flag == std::string_view("--id");
+    if (name.empty() || a.has(name) || pseudo) return name;
     if (given) a.require(name, flag);
     return std::string();  // what the model knew the sequences by is not here: one sequence, in the order of the rows
   };
   const std::vector<std::string>& targets = roles.target.empty() ? schema.targets : roles.target;
-  const bool all_targets = std::all_of(targets.begin(), targets.end(), [&](const auto& name) { return a.has(name); });
+  const bool all_targets = a.is_folder(targets) || std::all_of(targets.begin(), targets.end(),
+                                                               [&](const auto& name) { return a.has(name); });
   if (need_target && !all_targets)
     fail("{}: expected the target {}, got the columns {}", file, listed(targets), listed(columns));
   if (all_targets && targets.size() != schema.targets.size())
     fail("{}: --target: expected {} columns as in the model, got {}", file, schema.targets.size(), targets.size());
   std::vector<std::string> missing;
-  for (const std::string& name : schema.inputs)
+  for (const std::string& name : inputs)
     if (!a.has(name)) missing.push_back(name);
   if (!missing.empty())
-    fail("{}: expected the input columns {}, got the columns {}: missing {}", file, listed(schema.inputs),
-         listed(columns), listed(missing));
-  for (std::size_t i = 0; i < schema.inputs.size(); ++i) a.take(schema.inputs[i], ColumnPart::kInput, i);
-  a.layout().inputs = schema.inputs;
-  a.take_id(chosen(roles.id, schema.id, "--id"));
+    fail("{}: expected the input columns {}, got the columns {}: missing {}", file, listed(inputs), listed(columns),
+         listed(missing));
+  if (roles.weight) a.require(*roles.weight, "--weight");
+  if (roles.group) a.require(*roles.group, "--split");
+  for (std::size_t i = 0; i < inputs.size(); ++i) a.take(inputs[i], ColumnPart::kInput, i);
+  a.layout().inputs = inputs;
+  a.take_id(chosen(roles.id, schema.id, "--id"), several && !(roles.id && is_none(*roles.id)));
   a.take_time(chosen(roles.time, schema.time, "--time"));
   if (all_targets) a.take_targets(targets);
+  a.take_optional(roles.weight, ColumnPart::kWeight);
+  a.take_optional(roles.group, ColumnPart::kGroup);
   return a.layout();
+}
+
+ColumnLayout lay_out_like(const ColumnLayout& first, const std::string& first_file,
+                          const std::vector<std::string>& first_columns, const std::string& file,
+                          const std::vector<std::string>& columns) {
+  ColumnLayout layout = first;
+  layout.column.assign(columns.size(), {});
+  layout.notes.clear();
+  std::vector<bool> found(first_columns.size());
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    if (columns[c].empty()) continue;
+    const auto at = std::find(first_columns.begin(), first_columns.end(), columns[c]);
+    if (at == first_columns.end())
+      fail("{}: expected the columns of {}, got {} beside them", file, first_file, shown(columns[c]));
+    const auto from = static_cast<std::size_t>(at - first_columns.begin());
+    found[from] = true;
+    layout.column[c] = first.column[from];
+  }
+  for (std::size_t c = 0; c < first_columns.size(); ++c)
+    if (!found[c] && first.column[c].part != ColumnPart::kSkip)
+      fail("{}: expected the columns of {}, got {}: missing {}", file, first_file, listed(columns), shown(first_columns[c]));
+  return layout;
 }
 
 }  // namespace remede

@@ -1,43 +1,15 @@
 #include "remede/data/csv.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
-#include <memory>
-#include <unordered_set>
 #include <utility>
-
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "remede/base/error.h"
 
 namespace remede {
 
-ByteSource open_bytes(const std::string& path) {
-  const bool standard = path == "-";
-  ByteSource source;
-  source.name = standard ? "standard input" : path;
-  const int descriptor = standard ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) fail("{}: cannot open: {}", source.name, std::strerror(errno));
-  const std::shared_ptr<void> closer(nullptr, [descriptor, standard](void*) {
-    if (!standard) ::close(descriptor);
-  });
-  struct stat there {};
-  if (::fstat(descriptor, &there) == 0 && S_ISREG(there.st_mode))
-    source.size = static_cast<std::uint64_t>(there.st_size);
-  source.read = [descriptor, closer, name = source.name](char* to, std::size_t room) {
-    for (;;) {
-      const ssize_t got = ::read(descriptor, to, room);
-      if (got >= 0) return static_cast<std::size_t>(got);
-      if (errno != EINTR) fail("{}: cannot read: {}", name, std::strerror(errno));
-    }
-  };
-  return source;
-}
-
-CsvReader::CsvReader(ByteSource source, std::size_t block) : source_(std::move(source)), block_(block) {
+CsvReader::CsvReader(ByteSource source, TableFormat format, std::size_t block)
+    : source_(std::move(source)), format_(std::move(format)), block_(block) {
   buffer_.resize(block_ + 1);  // one more: a missing newline at the end of the file is put there
   row_ = at_ = end_ = buffer_.data();
   read_header();
@@ -62,6 +34,7 @@ void CsvReader::append_block() {
   }
   filled_ += got;
   source_at_end_ = got == 0;
+  if (squeezing_) squeeze_blanks(filled_ - got);
 }
 
 // Brings in more whole lines behind the current row, which moves to the front of the buffer. False: there are no more.
@@ -93,6 +66,10 @@ bool CsvReader::next_row() {
     row_ = at_;
     line_ = next_line_;
     if (at_ == end_ && !fill()) return false;
+    if (format_.comment && *at_ == *format_.comment) {
+      skip_line();
+      continue;
+    }
     if (*at_ != '\n' && !(*at_ == '\r' && at_[1] == '\n')) break;
     at_ += *at_ == '\r' ? 2 : 1;  // a blank line
     ++next_line_;
@@ -140,19 +117,30 @@ std::string_view CsvReader::quoted_text() {
   return cell;
 }
 
+// The cells from here to the end of the row.
+std::size_t CsvReader::cells_of_row(const char* from, bool& last_is_empty) const {
+  std::size_t cells = 1;
+  bool in_quotes = false;
+  const char* cell = from;
+  const char* p = from;
+  for (; p != end_ && (in_quotes || *p != '\n'); ++p) {
+    if (*p == '"') in_quotes = !in_quotes;
+    if (in_quotes || *p != separator_) continue;
+    ++cells;
+    cell = p + 1;
+  }
+  last_is_empty = trim({cell, static_cast<std::size_t>(p - cell)}).empty() || *cell == '\r';
+  return cells;
+}
+
 // `from`: the first cell too many, or null where cells are missing.
 void CsvReader::wrong_number_of_cells(const char* from) {
-  std::size_t cells = column_;
-  bool in_quotes = false;
-  for (const char* p = from; p != nullptr; ++p) {
-    if (p == end_ || (!in_quotes && *p == '\n')) {
-      ++cells;
-      break;
-    }
-    if (*p == '"') in_quotes = !in_quotes;
-    if (!in_quotes && *p == separator_) ++cells;
-  }
-  fail("{}: line {}: expected {} cells as in the header, got {}", source_.name, line_, expected_, cells);
+  bool last_is_empty = false;
+  const std::size_t cells = column_ + (from == nullptr ? 0 : cells_of_row(from, last_is_empty));
+  const char* const as = !format_.names.empty() ? "as --names says"
+                         : row_names_           ? "as in the first row (one more than the header has names)"
+                                                : "as in the header";
+  fail("{}: line {}: expected {} cells {}, got {}", source_.name, line_, expected_, as, cells);
 }
 
 // Files that are often mistaken for CSV: a name helps more than "not a number".
@@ -169,43 +157,6 @@ void CsvReader::refuse_known_formats(std::string_view head) const {
     const auto c = static_cast<unsigned char>(first[i]);
     if (c == '\r' && i + 1 < first.size()) refuse("lines that end in CR alone: save it with LF or CRLF");
     if ((c < 0x20 && c != '\t' && c != '\r') || c == 0x7f) refuse("control characters in the header");
-  }
-}
-
-// A comma in the header decides for the comma; else whichever of ';' and tab is there more often.
-void CsvReader::guess_separator() {
-  std::size_t commas = 0;
-  std::size_t semicolons = 0;
-  std::size_t tabs = 0;
-  bool in_quotes = false;
-  for (const char* p = at_; p != end_ && (in_quotes || *p != '\n'); ++p) {
-    if (*p == '"') in_quotes = !in_quotes;
-    if (in_quotes) continue;
-    commas += *p == ',' ? 1 : 0;
-    semicolons += *p == ';' ? 1 : 0;
-    tabs += *p == '\t' ? 1 : 0;
-  }
-  if (commas == 0 && semicolons + tabs > 0) separator_ = semicolons >= tabs ? ';' : '\t';
-}
-
-void CsvReader::read_header() {
-  fill();
-  refuse_known_formats({row_, static_cast<std::size_t>(end_ - row_)});
-  if (std::string_view(at_, static_cast<std::size_t>(end_ - at_)).starts_with("\xef\xbb\xbf")) at_ += 3;
-  if (!next_row()) fail("{}: expected a header line, got an empty file", source_.name);
-  guess_separator();
-  do {
-    if (columns_.size() == kMaxColumns) fail("{}: expected at most {} columns, got more", source_.name, kMaxColumns);
-    columns_.emplace_back();  // so that where() can name the column by its number
-    const std::string_view cell = text();
-    columns_.back() = trim(cell);
-  } while (column_ != 0);
-  expected_ = columns_.size();
-  std::unordered_set<std::string_view> names;
-  for (const std::string& column : columns_) {
-    if (!is_utf8(column)) fail("{}: expected column names in UTF-8, got {}", source_.name, shown(column));
-    if (!column.empty() && !names.insert(column).second)
-      fail("{}: expected column names that differ, got {} twice", source_.name, shown(column));
   }
 }
 

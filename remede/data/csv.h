@@ -6,8 +6,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "remede/base/file.h"
@@ -22,7 +24,21 @@ struct ByteSource {
   std::function<std::size_t(char* to, std::size_t room)> read;
 };
 
+// The first bytes of a source, and a source of all of them.
+ByteSource peeked(ByteSource source, std::size_t bytes, std::string& head);
+// Unpacks gzip and zstd, told by their first bytes; other bytes pass as they are.
+ByteSource unpacked(ByteSource source);
 ByteSource open_bytes(const std::string& path);  // "-": standard input
+
+// How a table is written, where that cannot be seen from the table itself.
+struct TableFormat {
+  std::vector<std::string> names;  // of the columns, for a file without a header line; s1..s21 stands for 21 of them
+  std::optional<char> separator;   // ' ': any number of blanks; else guessed
+  std::optional<char> comment;     // lines that begin with it are left out
+  int skip = 0;                    // lines left out at the top
+
+  bool operator==(const TableFormat&) const = default;
+};
 
 // Cuts bytes into rows and cells. For every row call next_row(), then for each column in turn exactly one of number(),
 // text() and skip(). Throws Error naming file, line and column for anything that is not a table. Not thread-safe.
@@ -32,12 +48,15 @@ class CsvReader {
   static constexpr std::size_t kMaxColumns = std::size_t{1} << 20;
 
   // Reads the header. `block`: bytes asked for at once.
-  explicit CsvReader(ByteSource source, std::size_t block = std::size_t{1} << 18);
+  explicit CsvReader(ByteSource source, std::size_t block = std::size_t{1} << 18) : CsvReader(std::move(source), {}, block) {}
+  CsvReader(ByteSource source, TableFormat format, std::size_t block = std::size_t{1} << 18);
 
   const std::vector<std::string>& columns() const {
     return columns_;
   }  // named ones are distinct; "" for one without a name
   char separator() const { return separator_; }
+  // Rows have one cell more than the header has names, as R writes tables: the first column has no name.
+  bool row_names() const { return row_names_; }
 
   bool next_row();  // false at the end of the file
 
@@ -56,7 +75,14 @@ class CsvReader {
 
  private:
   void read_header();
+  void begin_table();
+  void name_columns();
   void guess_separator();
+  bool cut_by_blanks() const;
+  void notice_row_names();
+  std::size_t cells_of_row(const char* from, bool& last_is_empty) const;
+  void squeeze_blanks(std::size_t from);
+  void skip_line();
   void refuse_known_formats(std::string_view head) const;
   bool fill();
   void append_block();
@@ -66,7 +92,11 @@ class CsvReader {
   [[noreturn]] void wrong_number_of_cells(const char* from);
 
   ByteSource source_;
+  TableFormat format_;
   std::size_t block_;
+  bool row_names_ = false;
+  bool squeezing_ = false;  // the separator is any number of blanks: the buffer holds one for each
+  bool in_quotes_ = false;  // at the end of the buffer, while squeezing
   std::vector<std::string> columns_;
   std::size_t expected_ = 0;  // cells in a row; 0 while the header is read
   std::vector<char> buffer_;

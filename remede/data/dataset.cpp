@@ -1,147 +1,93 @@
 #include "remede/data/dataset.h"
 
-#include <cmath>
+#include <algorithm>
+#include <cstring>
 #include <limits>
-#include <numeric>
 #include <utility>
 
+#include <glob.h>
+#include <unistd.h>
+
 #include "remede/base/error.h"
-#include "remede/data/columns.h"
-#include "remede/data/csv.h"
-#include "remede/data/order.h"
-#include "remede/data/target.h"
+#include "remede/data/raw.h"
 
 namespace remede {
 namespace {
 
-// The place where a categorical column will part ways with a numeric one.
-float read_input(CsvReader& csv, std::size_t column) {
-  double value = 0.0;
-  if (!csv.number(value))
-    fail("{}: expected a number, got {}; leave the column out with --ignore {}", csv.where(column),
-         shown(csv.last_cell()), shown(csv.columns()[column]));
-  const auto rounded = static_cast<float>(value);
-  if (std::isnan(rounded)) return std::numeric_limits<float>::quiet_NaN();
-  if (std::isinf(rounded)) fail("{}: expected {}, got {}", csv.where(column), kFittingNumber, value);
-  return rounded;
+// Files that match a pattern, in the order of their names' bytes.
+std::vector<std::string> matching(const std::string& pattern) {
+  glob_t found{};
+  const int result = ::glob(pattern.c_str(), GLOB_NOSORT, nullptr, &found);
+  std::vector<std::string> paths(found.gl_pathv, found.gl_pathv + found.gl_pathc);
+  ::globfree(&found);
+  if (result != 0 && result != GLOB_NOMATCH) fail("{}: cannot look for files", pattern);
+  std::sort(paths.begin(), paths.end());
+  return paths;
 }
 
-// All rows of the table into columns; nothing is in order yet.
-struct Table {
-  std::vector<float> x;  // (rows, n_x)
-  RowSorter rows;
-  TargetReader target;
-};
-
-// How many rows there will be, by those read so far: vectors that need not grow need not be copied.
-void reserve_rest(const CsvReader& csv, std::size_t n_x, Table& table) {
-  const double share = static_cast<double>(csv.bytes_used()) / static_cast<double>(csv.bytes_in_all());
-  const auto rows = static_cast<std::size_t>(static_cast<double>(table.rows.rows()) / share * 1.02);
-  table.x.reserve(rows * n_x);
-  table.rows.reserve(rows);
-  table.target.reserve(rows);
-}
-
-void read_rows(CsvReader& csv, const ColumnLayout& layout, Table& table) {
-  constexpr std::size_t kRowsToJudgeBy = 4096;
-  const std::size_t columns = layout.column.size();
-  const std::size_t n_x = layout.inputs.size();
-  while (csv.next_row()) {
-    table.rows.begin_row(csv.line());
-    table.target.begin_row();
-    table.x.resize(table.x.size() + n_x);
-    float* const x = table.x.data() + table.x.size() - n_x;
-    for (std::size_t c = 0; c < columns; ++c) {
-      const auto [part, slot] = layout.column[c];
-      switch (part) {
-        case ColumnPart::kSkip:
-          csv.skip();
-          break;
-        case ColumnPart::kId:
-          table.rows.id(csv.text());
-          break;
-        case ColumnPart::kTime:
-          table.rows.time(csv.text());
-          break;
-        case ColumnPart::kInput:
-          x[slot] = read_input(csv, c);
-          break;
-        case ColumnPart::kTarget:
-          table.target.read(csv, c, slot);
-          break;
-      }
-    }
-    table.rows.end_row();
-    if (table.rows.rows() == kRowsToJudgeBy && csv.bytes_in_all() > 0) reserve_rest(csv, n_x, table);
-  }
-  if (table.rows.rows() == 0) fail("{}: expected rows of data after the header, got none", csv.name());
-}
-
-// A column without any value is no error (a sensor may be off), but worth a word.
-void note_empty_inputs(Dataset& data) {
-  const Sequences& s = data.sequences;
-  const auto n_x = static_cast<std::size_t>(s.n_x);
-  for (std::size_t k = 0; k < n_x; ++k) {
-    std::size_t at = k;
-    while (at < s.x.size() && std::isnan(s.x[at])) at += n_x;
-    if (at >= s.x.size())
-      data.notes.push_back(fmt::format("column {} has no value in any row", shown(data.schema.inputs[k])));
-  }
-}
-
-// `schema`: what is known; task and classes are added where they are to be found.
-Dataset assemble(Table& table, ColumnLayout& layout, Schema schema) {
-  Dataset data;
-  data.schema = std::move(schema);
-  Sequences& sequences = data.sequences;
-  if (!layout.targets.empty()) table.target.finish(data.schema, sequences);
-  StepOrder order = table.rows.finish();
-  sequences.x = std::move(table.x);
-  sequences.n_x = data.schema.n_x();
-  sequences.n_y = data.schema.n_y();
-  if (!order.as_in_file) {
-    put_in_order(sequences.x, layout.inputs.size(), order.row);
-    put_in_order(sequences.label, 1, order.row);
-    put_in_order(sequences.value, layout.targets.size(), order.row);
-    put_in_order(sequences.weight, 1, order.row);
-  }
-  sequences.offset = std::move(order.offset);
-  data.ids = std::move(order.ids);
-  data.times = std::move(order.times);
-  data.row = std::move(order.row);
-  data.notes = std::move(layout.notes);
-  data.schema.id = layout.id;
-  data.schema.time = layout.time;
-  note_empty_inputs(data);
-  return data;
-}
+Dataset for_schema(RawDataset raw, const Schema& schema) { return encode(std::move(raw), {schema.inputs, schema.codes}); }
 
 }  // namespace
 
+std::vector<std::string> expand_path(const std::string& path) {
+  if (path == "-" || ::access(path.c_str(), F_OK) == 0) return {path};
+  std::vector<std::string> paths;
+  for (std::size_t begin = 0; begin <= path.size();) {
+    const std::size_t end = std::min(path.find(',', begin), path.size());
+    const std::string part = path.substr(begin, end - begin);
+    begin = end + 1;
+    if (part.find_first_of("*?[") == std::string::npos || ::access(part.c_str(), F_OK) == 0) {
+      if (!part.empty()) paths.push_back(part);
+      continue;
+    }
+    const std::vector<std::string> some = matching(part);
+    if (some.empty()) fail("{}: expected files of that pattern, got none", part);
+    paths.insert(paths.end(), some.begin(), some.end());
+  }
+  return paths.empty() ? std::vector<std::string>{path} : paths;
+}
+
+std::vector<ByteSource> open_files(const std::string& path) {
+  std::vector<ByteSource> files;
+  // Opened when they are read: a process may hold only so many files.
+  for (const std::string& one : expand_path(path)) {
+    if (files.empty() || one == "-") {
+      files.push_back(open_bytes(one));
+      continue;
+    }
+    ByteSource later;
+    later.name = one;
+    later.read = [one, source = ByteSource()](char* to, std::size_t room) mutable {
+      if (!source.read) source = open_bytes(one);
+      return source.read(to, room);
+    };
+    files.push_back(std::move(later));
+  }
+  return files;
+}
+
+Dataset read_dataset(const std::string& path, const Roles& roles) {
+  RawDataset raw = read_raw(open_files(path), roles);
+  const Code code = learn_code(raw);
+  return encode(std::move(raw), code);
+}
+
+Dataset read_dataset(const std::string& path, const Schema& schema, const Roles& roles, bool need_target) {
+  return for_schema(read_raw(open_files(path), schema, roles, need_target), schema);
+}
+
 Dataset read_dataset(ByteSource source, const Roles& roles) {
-  CsvReader csv(std::move(source));
-  ColumnLayout layout = lay_out(csv.name(), csv.columns(), roles);
-  Table table{{}, RowSorter(csv.name(), layout.id, layout.time), TargetReader(csv.name(), layout.targets, roles.task)};
-  read_rows(csv, layout, table);
-  Schema schema;
-  schema.inputs = layout.inputs;
-  schema.targets = layout.targets;
-  return assemble(table, layout, std::move(schema));
+  std::vector<ByteSource> files;
+  files.push_back(std::move(source));
+  RawDataset raw = read_raw(std::move(files), roles);
+  const Code code = learn_code(raw);
+  return encode(std::move(raw), code);
 }
 
 Dataset read_dataset(ByteSource source, const Schema& schema, const Roles& roles, bool need_target) {
-  CsvReader csv(std::move(source));
-  ColumnLayout layout = lay_out(csv.name(), csv.columns(), roles, schema, need_target);
-  Table table{
-      {}, RowSorter(csv.name(), layout.id, layout.time), TargetReader(csv.name(), layout.targets, schema, need_target)};
-  read_rows(csv, layout, table);
-  return assemble(table, layout, schema);
-}
-
-Dataset read_dataset(const std::string& path, const Roles& roles) { return read_dataset(open_bytes(path), roles); }
-
-Dataset read_dataset(const std::string& path, const Schema& schema, const Roles& roles, bool need_target) {
-  return read_dataset(open_bytes(path), schema, roles, need_target);
+  std::vector<ByteSource> files;
+  files.push_back(std::move(source));
+  return for_schema(read_raw(std::move(files), schema, roles, need_target), schema);
 }
 
 void write_dataset(const std::string& path, const Dataset& data) {

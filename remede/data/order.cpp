@@ -23,19 +23,25 @@ std::uint64_t RowLines::line(std::size_t row) const {
   return line + (row - first);
 }
 
-RowSorter::RowSorter(std::string file, std::string id_column, std::string time_column)
+RowSorter::RowSorter(const std::string& file, std::string id_column, std::string time_column)
     : by_(id_column == "row"  ? By::kRow
           : id_column.empty() ? By::kFile
                               : By::kId),
       timed_(!time_column.empty()),
-      file_(std::move(file)),
+      files_{{0, file}},
       id_column_(std::move(id_column)),
       time_column_(std::move(time_column)) {
   if (by_ == By::kFile) run_.push_back({0, 0});
 }
 
+const std::string& RowSorter::file_of(std::size_t row) const {
+  const auto after = std::upper_bound(files_.begin(), files_.end(), row,
+                                      [](std::size_t r, const auto& file) { return r < file.first; });
+  return (after - 1)->second;
+}
+
 std::string RowSorter::where(std::size_t row) const {
-  return fmt::format("{}: line {}, column {}", file_, lines_.line(row), shown(time_column_));
+  return fmt::format("{}: line {}, column {}", file_of(row), lines_.line(row), shown(time_column_));
 }
 
 void RowSorter::reserve(std::size_t rows) {
@@ -45,7 +51,7 @@ void RowSorter::reserve(std::size_t rows) {
 void RowSorter::id(std::string_view text) {
   if (!run_.empty() && text == ids_.texts()[run_.back().sequence]) return;
   if (text.empty())
-    fail("{}: line {}, column {}: expected the id of a sequence, got an empty cell", file_, lines_.line(rows_ - 1),
+    fail("{}: line {}, column {}: expected the id of a sequence, got an empty cell", file_of(rows_ - 1), lines_.line(rows_ - 1),
          shown(id_column_));
   const std::uint32_t sequence = ids_.intern(text);
   together_ = together_ && sequence == run_.size();
@@ -141,8 +147,10 @@ void RowSorter::sort_by_time(StepOrder& order) {
     if (twice == end) continue;
     const auto first = static_cast<std::size_t>(*twice);
     const auto second = static_cast<std::size_t>(*(twice + 1));
-    fail("{}: expected times that differ{}, got {} again, as on line {}", where(second),
-         by_ == By::kId ? " within sequence " + shown(ids_.texts()[s]) : "", shown(times_[second]), lines_.line(first));
+    const std::string& other = file_of(first);
+    fail("{}: expected times that differ{}, got {} again, as on line {}{}", where(second),
+         by_ == By::kId ? " within sequence " + shown(ids_.texts()[s]) : "", shown(times_[second]), lines_.line(first),
+         other == file_of(second) ? "" : " of " + other);
   }
 }
 

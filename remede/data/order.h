@@ -39,7 +39,9 @@ struct StepOrder {
 class RowSorter {
  public:
   // id_column: a name, "row", or empty for one sequence; time_column: a name, or empty for the order of the file.
-  RowSorter(std::string file, std::string id_column, std::string time_column);
+  RowSorter(const std::string& file, std::string id_column, std::string time_column);
+
+  void begin_file(const std::string& file) { files_.emplace_back(rows_, file); }  // what follows is of this file
 
   // For each row: begin_row(), then id() and time() where there are such columns, in any order, then end_row().
   void begin_row(std::uint64_t line) {
@@ -72,10 +74,11 @@ class RowSorter {
   void check_text_times() const;
   bool earlier(std::size_t row_a, std::size_t row_b) const;
   std::string where(std::size_t row) const;
+  const std::string& file_of(std::size_t row) const;
 
   By by_;
   bool timed_;
-  std::string file_;
+  std::vector<std::pair<std::size_t, std::string>> files_;  // (first row, name)
   std::string id_column_;
   std::string time_column_;
   std::size_t rows_ = 0;

@@ -65,39 +65,47 @@ float TargetReader::read_number(CsvReader& csv, std::size_t column) const {
 
 void TargetReader::read_label(CsvReader& csv, std::size_t column) {
   code_.push_back(texts_.intern(csv.text()));
-  if (texts_.size() > cells_.size()) add_cell(csv, column);
+  if (texts_.size() > cells_.size()) add_cell(csv.where(column), csv.line());
+}
+
+void TargetReader::read_folder(std::string_view folder) {
+  if (mode_ == Mode::kNumbers) fail("{}: --target folder: expected classification, got regression", file_);
+  mode_ = Mode::kLabels;
+  code_.push_back(texts_.intern(folder));
+  if (texts_.size() > cells_.size()) add_cell(file_ + ": folder", 0);
 }
 
 // Takes up the newest distinct cell.
-void TargetReader::add_cell(const CsvReader& csv, std::size_t column) {
+void TargetReader::add_cell(const std::string& where, std::uint64_t line) {
   const std::string_view text = texts_.texts().back();
   Cell cell;
   cell.kind = parse_cell(text, cell.value);
-  cell.line = csv.line();
+  cell.line = line;
+  cell.file = file_;
   if (known_ && cell.kind != CellKind::kMissing) {
     cell.label = known_class(cell, text);
     if (cell.label < 0 && strict_) {
       const std::size_t shown_classes = std::min<std::size_t>(classes_.size(), kMostClassNumbers);
-      fail("{}: expected one of the classes {}{}, got {}", csv.where(column),
+      fail("{}: expected one of the classes {}{}, got {}", where,
            fmt::join(classes_.begin(), classes_.begin() + static_cast<std::ptrdiff_t>(shown_classes), ", "),
            classes_.size() > shown_classes ? ", ..." : "", shown(text));
     }
   }
-  if (!known_ && !is_utf8(text)) fail("{}: expected text in UTF-8, got {}", csv.where(column), shown(text));
+  if (!known_ && !is_utf8(text)) fail("{}: expected text in UTF-8, got {}", where, shown(text));
   cells_.push_back(cell);
   distinct_numbers_ += cell.kind == CellKind::kNumber ? 1 : 0;
   distinct_missing_ += cell.kind == CellKind::kMissing ? 1 : 0;
   if (cell.kind == CellKind::kText && !a_text_) a_text_ = static_cast<std::uint32_t>(cells_.size() - 1);
   if (known_) return;
   if (cells_.size() - distinct_missing_ > kMostClasses)
-    fail("{}: expected at most {} classes, got more: is {} what to predict?", csv.where(column), kMostClasses,
+    fail("{}: expected at most {} classes, got more: is {} what to predict?", where, kMostClasses,
          shown(names_[0]));
   if (mode_ != Mode::kUndecided || distinct_numbers_ <= kMostClassNumbers) return;
   if (a_text_)
     fail(
         "{}: line {}, column {}: expected a number as in other rows (are these classes? then say --task "
         "classification), got {}",
-        file_, cells_[*a_text_].line, shown(names_[0]), shown(texts_.texts()[*a_text_]));
+        cells_[*a_text_].file, cells_[*a_text_].line, shown(names_[0]), shown(texts_.texts()[*a_text_]));
   become_numbers();
 }
 
@@ -116,7 +124,7 @@ void TargetReader::become_numbers() {
   for (std::size_t i = 0; i < cells_.size(); ++i) {
     const auto rounded = static_cast<float>(cells_[i].value);
     if (std::isinf(rounded))
-      fail("{}: line {}, column {}: expected {}, got {}", file_, cells_[i].line, shown(names_[0]), kFittingNumber,
+      fail("{}: line {}, column {}: expected {}, got {}", cells_[i].file, cells_[i].line, shown(names_[0]), kFittingNumber,
            shown(texts_.texts()[i]));
     value_of_cell.push_back(cells_[i].kind == CellKind::kNumber ? rounded : kMissing);
   }

@@ -31,6 +31,8 @@ class TargetReader {
     if (mode_ == Mode::kNumbers) value_.resize(value_.size() + names_.size());
   }
   void read(CsvReader& csv, std::size_t column, std::size_t slot);
+  void read_folder(std::string_view folder);  // in place of read(), where the class is the name of the folder
+  void begin_file(const std::string& file) { file_ = file; }
   void reserve(std::size_t rows);
 
   // Sets task and classes (when they are to be found) and the targets of the rows in file order. Leaves the object
@@ -45,11 +47,12 @@ class TargetReader {
     double value = 0.0;       // where it is a number
     std::int32_t label = -1;  // its class, -1 for none; set at once where the classes are known, else at the end
     std::uint64_t line = 0;   // where it was first seen
+    std::string file;
   };
 
   float read_number(CsvReader& csv, std::size_t column) const;
   void read_label(CsvReader& csv, std::size_t column);
-  void add_cell(const CsvReader& csv, std::size_t column);
+  void add_cell(const std::string& where, std::uint64_t line);
   std::int32_t known_class(const Cell& cell, std::string_view text) const;
   void become_numbers();
   std::vector<std::string> number_classes();

@@ -145,9 +145,38 @@ std::string threshold_text(const Wording& words, int feature, float threshold) {
   return short_number(threshold, words.threshold_digits[static_cast<std::size_t>(feature)]);
 }
 
+namespace {
+
+// "wind = NW", "wind in {N, NE}", "wind is not NW": the words whose value is `inside`. Where unknown words are, too, those
+// that are not are named.
+template <typename Inside>
+std::string category_text(const InputCode& code, Inside inside) {
+  const bool negated = code.other && inside(*code.other);
+  std::vector<std::string> named;
+  for (std::size_t w = 0; w < code.words.size(); ++w)
+    if (inside(code.values[w]) != negated) named.push_back(printable(code.words[w]));
+  const std::string column = printable(code.column);
+  if (named.empty()) return fmt::format("{} is {}", column, negated ? "any word" : "no known word");
+  if (named.size() == 1) return fmt::format("{} {} {}", column, negated ? "is not" : "=", named[0]);
+  return fmt::format("{} {}in {{{}}}", column, negated ? "not " : "", fmt::join(named, ", "));
+}
+
+const InputCode* words_of(const Wording& words, int feature) {
+  if (words.is_cell(feature)) return nullptr;
+  const Schema& schema = words.model->schema;
+  const InputCode* const code = schema.code_of(schema.inputs[static_cast<std::size_t>(feature)]);
+  return code == nullptr || code->gap ? nullptr : code;
+}
+
+}  // namespace
+
 std::string side_text(const Wording& words, int node, bool right) {
   const auto i = static_cast<std::size_t>(node);
   const int f = words.tree->feature[i];
+  if (const InputCode* const code = words_of(words, f)) {
+    const float threshold = words.tree->threshold[i];
+    return category_text(*code, [=](float value) { return (value >= threshold) == right; });
+  }
   const char* const sign = !right ? "<" : words.options.symbols ? "≥" : ">=";
   return fmt::format("{} {} {}", words.feature[static_cast<std::size_t>(f)], sign,
                      threshold_text(words, f, words.tree->threshold[i]));
@@ -166,6 +195,9 @@ std::string range_text(const Wording& words, int feature, const Range& range) {
   const bool missing = range.nan && !words.is_cell(feature);
   if (!range.has_numbers()) return name + " missing";
   if (!below && !above) return missing ? "any " + name : name + " not missing";
+  if (const InputCode* const code = words_of(words, feature))
+    return category_text(*code, [&](float value) { return value >= range.low && value <= range.high; }) +
+           (missing ? " or missing" : "");
   const char* const at_least = words.options.symbols ? "≥" : ">=";
   const char* const at_most = words.options.symbols ? "≤" : "<=";
   // An upper end came from a test v < threshold: the threshold is the next number.

@@ -249,6 +249,34 @@ Tree read_tree(const Json& json, const Place& at, const Model& model, const Inpu
   return tree;
 }
 
+InputCode read_code(const Json& json, const Place& at) {
+  InputCode code;
+  code.input = read_text(member(json, "input", at), {&at, "input"});
+  code.column = read_text(member(json, "column", at), {&at, "column"});
+  if (json.contains("gap")) {
+    if (json["gap"] != true) unexpected({&at, "gap"}, "true", json["gap"]);
+    code.gap = true;
+    return code;
+  }
+  code.words = read_texts(json, "words", at, kMostFileValues);
+  read_numbers(member(json, "values", at), {&at, "values"}, code.words.size(), code.values);
+  const Json& other = member(json, "other", at);
+  if (!other.is_null()) code.other = read_number<float>(other, {&at, "other"});
+  return code;
+}
+
+// What files of version 1 do not have.
+void read_later_entries(const Json& json, const Place& at, Schema& schema) {
+  if (json.contains("codes")) {
+    const Place place{&at, "codes"};
+    for (const Json& item : list(json, "codes", at, static_cast<std::size_t>(kMostInputs)))
+      schema.codes.push_back(read_code(item, {&place, {}, static_cast<std::ptrdiff_t>(schema.codes.size())}));
+  }
+  if (json.contains("target_per")) schema.target_per = read_word(json, "target_per", at, kTargetPerWords);
+  if (json.contains("horizon"))
+    schema.horizon = read_integer(json, "horizon", at, 0, std::numeric_limits<int>::max());
+}
+
 Schema read_schema(const Json& json, const Place& at) {
   Schema schema;
   schema.task = read_word(json, "task", at, kTaskWords);
@@ -257,6 +285,7 @@ Schema read_schema(const Json& json, const Place& at) {
   schema.classes = read_texts(json, "classes", at, static_cast<std::size_t>(kMostOutputs));
   schema.id = read_text(member(json, "id", at), {&at, "id"});
   schema.time = read_text(member(json, "time", at), {&at, "time"});
+  read_later_entries(json, at, schema);
   return schema;
 }
 

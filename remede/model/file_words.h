@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "remede/data/sequences.h"
+#include "remede/data/dataset.h"
 #include "remede/model/form.h"
 
 namespace remede {
@@ -23,6 +23,7 @@ inline constexpr Words<LeafOutput> kLeafOutputWords = {
     {{LeafOutput::kConstant, "constant"}, {LeafOutput::kLinear, "linear"}}};
 inline constexpr Words<OutputOrder> kOutputOrderWords = {
     {{OutputOrder::kZero, "zero"}, {OutputOrder::kFirst, "first"}}};
+inline constexpr Words<TargetPer> kTargetPerWords = {{{TargetPer::kStep, "step"}, {TargetPer::kSequence, "sequence"}}};
 inline constexpr Words<bool> kMissingWords = {{{false, "left"}, {true, "right"}}};
 
 template <typename E>

@@ -140,17 +140,42 @@ void check_fits(const Model& model, const std::string& json) {
     fail("model: expected at most {} training settings, got {}", kMostFileKeys, model.training.settings.size());
 }
 
+std::string code_line(const InputCode& code) {
+  const std::string start = fmt::format("{{\"input\": {}, \"column\": {}", text(code.input), text(code.column));
+  if (code.gap) return start + ", \"gap\": true}";
+  return fmt::format("{}, \"words\": {}, \"values\": {}, \"other\": {}}}", start, texts(code.words),
+                     numbers(code.values.data(), code.values.size()), code.other ? number(*code.other) : "null");
+}
+
+// What files of version 1 do not have, in the order of the inputs; nothing where a model needs none of it.
+std::vector<std::string> later_entries(const Schema& schema) {
+  std::vector<std::string> codes;
+  for (const std::string& input : schema.inputs)
+    if (const InputCode* const code = schema.code_of(input)) codes.push_back(code_line(*code));
+  std::vector<std::string> entries;
+  if (!codes.empty()) entries.push_back("\"codes\": " + lines(codes, "  ", '[', ']'));
+  if (schema.target_per != TargetPer::kStep)
+    entries.push_back("\"target_per\": " + text(word(kTargetPerWords, schema.target_per)));
+  if (schema.horizon > 0) entries.push_back(fmt::format("\"horizon\": {}", schema.horizon));
+  return entries;
+}
+
 std::string model_lines(const Model& model) {
   const Schema& schema = model.schema;
   std::vector<std::string> trees;
   for (const Tree& tree : model.trees) trees.push_back(tree_lines(tree, schema, "    "));
   const auto entry = [](const char* name, std::string_view value) { return fmt::format("\"{}\": {}", name, value); };
-  return lines({entry("format", text(kFormatName)), entry("version", std::to_string(kFileVersion)),
-                entry("task", text(word(kTaskWords, schema.task))), entry("inputs", texts(schema.inputs)),
-                entry("fill", numbers(model.fill.data(), model.fill.size())), entry("targets", texts(schema.targets)),
-                entry("classes", texts(schema.classes)), entry("id", text(schema.id)), entry("time", text(schema.time)),
-                entry("trees", lines(trees, "  ", '[', ']')), entry("training", training_lines(model.training, "  "))},
-               "", '{', '}');
+  const std::vector<std::string> later = later_entries(schema);
+  std::vector<std::string> entries = {
+      entry("format", text(kFormatName)),       entry("version", std::to_string(later.empty() ? 1 : kVersionOfCodes)),
+      entry("task", text(word(kTaskWords, schema.task))), entry("inputs", texts(schema.inputs)),
+      entry("fill", numbers(model.fill.data(), model.fill.size())), entry("targets", texts(schema.targets)),
+      entry("classes", texts(schema.classes)),  entry("id", text(schema.id)),
+      entry("time", text(schema.time))};
+  entries.insert(entries.end(), later.begin(), later.end());
+  entries.push_back(entry("trees", lines(trees, "  ", '[', ']')));
+  entries.push_back(entry("training", training_lines(model.training, "  ")));
+  return lines(entries, "", '{', '}');
 }
 
 }  // namespace

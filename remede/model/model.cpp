@@ -37,9 +37,24 @@ void check_training(const TrainingRecord& training, const std::string& where) {
     fail("{}: expected finite losses in the training record", where);
 }
 
+void check_codes(const std::vector<InputCode>& codes, const std::string& where) {
+  std::vector<std::string> inputs;
+  for (const InputCode& code : codes) {
+    inputs.push_back(code.input);
+    check_names(code.words, std::numeric_limits<int>::max(), "words of a column", where);
+    const auto finite = [](float v) { return std::isfinite(v); };
+    if (!is_utf8(code.column)) fail("{}: expected names of columns in UTF-8, got other bytes", where);
+    if (code.words.size() != code.values.size() || !std::all_of(code.values.begin(), code.values.end(), finite) ||
+        (code.other && !finite(*code.other)))
+      fail("{}: expected a finite value for every word of column {:?}", where, code.column);
+  }
+  check_names(inputs, kMostInputs, "inputs with a code", where);
+}
+
 }  // namespace
 
 void check(const Schema& schema, const std::string& where) {
+  check_codes(schema.codes, where);
   check_names(schema.inputs, kMostInputs, "inputs", where);
   check_names(schema.targets, kMostOutputs, "targets", where);
   check_names(schema.classes, kMostOutputs, "classes", where);

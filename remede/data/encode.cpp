@@ -1,0 +1,272 @@
+// Words to numbers: what each counts as is learned from training data and goes into the model's schema.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "remede/base/error.h"
+#include "remede/data/raw.h"
+
+namespace remede {
+namespace {
+
+constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
+
+std::string lower(std::string word) {
+  for (char& c : word)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return word;
+}
+
+bool is_one_of(const std::string& word, std::span<const std::string_view> list) {
+  return std::find(list.begin(), list.end(), lower(word)) != list.end();
+}
+
+constexpr std::string_view kNoWords[] = {"false", "no"};
+constexpr std::string_view kYesWords[] = {"true", "yes"};
+
+bool is_boolean(const std::vector<std::string>& words) {
+  return std::all_of(words.begin(), words.end(),
+                     [](const std::string& w) { return is_one_of(w, kNoWords) || is_one_of(w, kYesWords); });
+}
+
+// What the target is on average where a word stands: (words, outputs), less the mean of all, drawn to it where a word is
+// rare. A step without a target counts with the next one of its sequence.
+class WordMeans {
+ public:
+  WordMeans(const Sequences& data, std::size_t words)
+      : data_(data),
+        outputs_(static_cast<std::size_t>(data.n_y)),
+        sum_(words * outputs_),
+        weight_(words),
+        all_(outputs_) {}
+
+  void add(std::size_t word, std::size_t target_step) {
+    const double w = data_.weight[target_step];
+    weight_[word] += w;
+    total_ += w;
+    for (std::size_t k = 0; k < outputs_; ++k) {
+      const double y = target(target_step, k);
+      sum_[word * outputs_ + k] += w * y;
+      all_[k] += w * y;
+    }
+  }
+
+  // Deviations from the mean, in a common unit.
+  std::vector<double> finish() {
+    constexpr double kDrawn = 10.0;  // a word seen this often is half way to the mean of all
+    std::vector<double> means(sum_.size());
+    for (double& a : all_) a /= std::max(total_, 1e-300);
+    for (std::size_t w = 0; w < weight_.size(); ++w)
+      for (std::size_t k = 0; k < outputs_; ++k)
+        means[w * outputs_ + k] = (sum_[w * outputs_ + k] - weight_[w] * all_[k]) / (weight_[w] + kDrawn);
+    for (std::size_t k = 0; k < outputs_; ++k) {  // outputs of a regression have different units
+      double largest = 0.0;
+      for (std::size_t w = 0; w < weight_.size(); ++w) largest = std::max(largest, std::fabs(means[w * outputs_ + k]));
+      for (std::size_t w = 0; w < weight_.size() && largest > 0.0 && data_.label.empty(); ++w)
+        means[w * outputs_ + k] /= largest;
+    }
+    return means;
+  }
+  const std::vector<double>& weight() const { return weight_; }
+
+ private:
+  double target(std::size_t step, std::size_t k) const {
+    if (!data_.label.empty()) return data_.label[step] == static_cast<std::int32_t>(k) ? 1.0 : 0.0;
+    return data_.value[step * outputs_ + k];
+  }
+
+  const Sequences& data_;
+  std::size_t outputs_;
+  std::vector<double> sum_;     // (words, outputs)
+  std::vector<double> weight_;  // (words)
+  std::vector<double> all_;     // (outputs)
+  double total_ = 0.0;
+};
+
+// The direction in which the rows (words, outputs) differ most, by power iteration from a fixed start. Its largest
+// component is positive.
+std::vector<double> main_direction(const std::vector<double>& rows, const std::vector<double>& weight, std::size_t n) {
+  constexpr int kRounds = 100;
+  std::vector<double> direction(n);
+  for (std::size_t k = 0; k < n; ++k) direction[k] = 1.0 + static_cast<double>(k + 1) / static_cast<double>(n + 7);
+  if (n > 1) direction[n - 1] = -1.0;  // proportions of classes sum to one: all ones would be no direction of theirs
+  for (int round = 0; round < kRounds; ++round) {
+    std::vector<double> next(n);
+    for (std::size_t w = 0; w < weight.size(); ++w) {
+      double along = 0.0;
+      for (std::size_t k = 0; k < n; ++k) along += rows[w * n + k] * direction[k];
+      for (std::size_t k = 0; k < n; ++k) next[k] += weight[w] * along * rows[w * n + k];
+    }
+    double length = 0.0;
+    for (const double v : next) length += v * v;
+    if (length <= 0.0) break;
+    for (std::size_t k = 0; k < n; ++k) direction[k] = next[k] / std::sqrt(length);
+  }
+  const auto largest = std::max_element(direction.begin(), direction.end(),
+                                        [](double a, double b) { return std::fabs(a) < std::fabs(b); });
+  if (*largest < 0.0)
+    for (double& v : direction) v = -v;
+  return direction;
+}
+
+// The words of input i in the order of the target; those that these sequences do not hold are left out. In the order of
+// their bytes where there is no target.
+std::vector<std::string> ordered_words(const RawDataset& raw, std::size_t i, std::span<const std::uint32_t> sequences) {
+  const Sequences& data = raw.data.sequences;
+  const std::vector<std::string>& words = raw.inputs[i].known;
+  const std::size_t n_x = raw.inputs.size();
+  std::vector<bool> seen(words.size());
+  WordMeans means(data, words.size());
+  for (const std::uint32_t s : sequences) {
+    const auto begin = static_cast<std::size_t>(data.offset[s]);
+    auto target_step = data.steps();
+    for (auto t = static_cast<std::size_t>(data.offset[s + 1]); t-- > begin;) {
+      if (data.has_targets() && data.weight[t] > 0.0F) target_step = t;
+      const float code = data.x[t * n_x + i];
+      if (std::isnan(code)) continue;
+      seen[static_cast<std::size_t>(code)] = true;
+      if (target_step < data.steps()) means.add(static_cast<std::size_t>(code), target_step);
+    }
+  }
+  const auto n_y = static_cast<std::size_t>(data.n_y);
+  const std::vector<double> rows = means.finish();
+  const std::vector<double> direction = main_direction(rows, means.weight(), n_y);
+  std::vector<double> place(words.size());
+  for (std::size_t w = 0; w < words.size(); ++w)
+    for (std::size_t k = 0; k < n_y; ++k) place[w] += rows[w * n_y + k] * direction[k];
+  std::vector<std::size_t> order(words.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return place[a] != place[b] ? place[a] < place[b] : words[a] < words[b];
+  });
+  std::vector<std::string> ordered;
+  for (const std::size_t w : order)
+    if (seen[w]) ordered.push_back(words[w]);
+  return ordered;
+}
+
+InputCode ordinal(const std::string& column, std::vector<std::string> words) {
+  InputCode code;
+  code.input = code.column = column;
+  code.words = std::move(words);
+  for (std::size_t w = 0; w < code.words.size(); ++w) code.values.push_back(static_cast<float>(w));
+  return code;
+}
+
+// Both words of each pair that occurs, as they are spelt in the file where they are there.
+InputCode boolean(const std::string& column, const std::vector<std::string>& known) {
+  InputCode code;
+  code.input = code.column = column;
+  for (const auto& [list, value] : {std::pair(kNoWords, 0.0F), std::pair(kYesWords, 1.0F)})
+    for (std::size_t pair = 0; pair < 2; ++pair) {
+      const std::string_view both[] = {kNoWords[pair], kYesWords[pair]};
+      if (std::none_of(known.begin(), known.end(), [&](const std::string& w) { return is_one_of(w, both); })) continue;
+      const std::string_view one[] = {list[pair]};
+      const auto spelt = std::find_if(known.begin(), known.end(), [&](const std::string& w) { return is_one_of(w, one); });
+      code.words.push_back(spelt == known.end() ? std::string(one[0]) : *spelt);
+      code.values.push_back(value);
+    }
+  return code;
+}
+
+void add_code(const RawDataset& raw, std::size_t i, std::span<const std::uint32_t> sequences, Code& code) {
+  const RawInput& input = raw.inputs[i];
+  const auto add = [&](InputCode one) {
+    code.inputs.push_back(one.input);
+    code.codes.push_back(std::move(one));
+  };
+  if (input.gap) {
+    InputCode gap;
+    gap.input = input.name + "_gap";
+    gap.column = input.name;
+    gap.gap = true;
+    return add(std::move(gap));
+  }
+  if (!input.words) return code.inputs.push_back(input.name);
+  if (!input.known.empty() && is_boolean(input.known)) return add(boolean(input.name, input.known));
+  std::vector<std::string> words = ordered_words(raw, i, sequences);
+  if (words.size() <= 2 || words.size() > kMostIndicators) return add(ordinal(input.name, std::move(words)));
+  std::sort(words.begin(), words.end());
+  for (const std::string& word : words) {
+    InputCode one;
+    one.input = fmt::format("{} = {}", input.name, word);
+    one.column = input.name;
+    one.words = {word};
+    one.values = {1.0F};
+    one.other = 0.0F;
+    add(std::move(one));
+  }
+}
+
+// What the known words of a raw input count as in one input of the model. (words)
+std::vector<float> table_of(const InputCode& code, const RawInput& input) {
+  std::vector<float> values;
+  for (const std::string& word : input.known) {
+    auto at = std::find(code.words.begin(), code.words.end(), word);
+    if (at == code.words.end() && is_boolean(code.words)) {  // True, YES: any case
+      for (std::size_t w = 0; w < code.words.size() && at == code.words.end(); ++w) {
+        if (lower(word) == lower(code.words[w])) at = code.words.begin() + static_cast<std::ptrdiff_t>(w);
+      }
+    }
+    values.push_back(at != code.words.end() ? code.values[static_cast<std::size_t>(at - code.words.begin())]
+                                            : code.other.value_or(kMissing));
+  }
+  return values;
+}
+
+}  // namespace
+
+const InputCode* Schema::code_of(const std::string& input) const {
+  const auto found = std::find_if(codes.begin(), codes.end(), [&](const InputCode& c) { return c.input == input; });
+  return found == codes.end() ? nullptr : &*found;
+}
+
+Code learn_code(const RawDataset& raw, std::span<const std::uint32_t> sequences) {
+  Code code;
+  for (std::size_t i = 0; i < raw.inputs.size(); ++i) add_code(raw, i, sequences, code);
+  return code;
+}
+
+Code learn_code(const RawDataset& raw) {
+  std::vector<std::uint32_t> all(raw.data.sequences.count());
+  std::iota(all.begin(), all.end(), 0U);
+  return learn_code(raw, all);
+}
+
+Dataset encode(RawDataset raw, const Code& code) {
+  Dataset data = std::move(raw.data);
+  data.schema.inputs = code.inputs;
+  data.schema.codes = code.codes;
+  Sequences& s = data.sequences;
+  s.n_x = data.schema.n_x();
+  const std::size_t columns = raw.inputs.size();
+  // Of each input: the column it is made from, and what that column's words count as.
+  std::vector<std::size_t> from;
+  std::vector<std::vector<float>> values;
+  bool same = columns == code.inputs.size();
+  for (const std::string& input : code.inputs) {
+    const InputCode* const made = data.schema.code_of(input);
+    const std::string& name = made == nullptr ? input : made->column;
+    const auto at = std::find_if(raw.inputs.begin(), raw.inputs.end(), [&](const RawInput& r) {
+      return r.name == name && r.gap == (made != nullptr && made->gap);
+    });
+    same = same && at - raw.inputs.begin() == static_cast<std::ptrdiff_t>(from.size()) && !at->words;
+    from.push_back(static_cast<std::size_t>(at - raw.inputs.begin()));
+    values.push_back(at->words && made != nullptr ? table_of(*made, *at) : std::vector<float>());
+  }
+  if (same) return data;
+  std::vector<float> x;
+  x.reserve(s.steps() * from.size());
+  for (std::size_t t = 0; t < s.steps(); ++t)
+    for (std::size_t i = 0; i < from.size(); ++i) {
+      const float value = s.x[t * columns + from[i]];
+      x.push_back(values[i].empty() || std::isnan(value) ? value : values[i][static_cast<std::size_t>(value)]);
+    }
+  s.x = std::move(x);
+  return data;
+}
+
+}  // namespace remede

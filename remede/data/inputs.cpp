@@ -1,0 +1,87 @@
+#include "remede/data/inputs.h"
+
+#include <algorithm>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "remede/base/error.h"
+#include "remede/data/number.h"
+
+namespace remede {
+namespace {
+
+constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
+
+// 1.5kg, 0x1F, 31.12.2024: more often a number gone wrong than a category.
+bool begins_like_a_number(std::string_view text) {
+  const std::size_t at = text.find_first_not_of("+-.,");
+  return at != std::string_view::npos && text[at] >= '0' && text[at] <= '9';
+}
+
+}  // namespace
+
+InputReader::InputReader(const std::vector<std::string>& names, const std::vector<std::string>& categorical, bool known)
+    : names_(names), columns_(names.size()), known_(known) {
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const bool words = std::find(categorical.begin(), categorical.end(), names[i]) != categorical.end();
+    columns_[i].state = words ? State::kWords : known ? State::kNumbers : State::kOpen;
+    columns_[i].given = words;
+  }
+}
+
+float InputReader::number_of(const CsvReader& csv, std::size_t column, std::string_view word, Column& input) {
+  const std::uint32_t number = input.words.intern(word);
+  if (number < kMostWords || known_) return static_cast<float>(number);
+  fail("{}: expected at most {} different words, got more: leave the column out with --ignore {}", csv.where(column),
+       kMostWords, shown(csv.columns()[column]));
+}
+
+float InputReader::read_word(CsvReader& csv, std::size_t column, Column& input) {
+  const std::string_view word = trim(csv.text());
+  double value = 0.0;
+  const CellKind kind = parse_cell(word, value);
+  if (kind == CellKind::kMissing) return kMissing;
+  if (kind == CellKind::kText) {
+    if (!is_utf8(word)) fail("{}: expected text in UTF-8, got {}", csv.where(column), shown(word));
+    return number_of(csv, column, word, input);
+  }
+  if (!input.given)
+    fail("{}: expected a word as in the rows before, got {}; if the column holds categories say --categorical {}",
+         csv.where(column), shown(word), shown(csv.columns()[column]));
+  spelt_ = fmt::format("{}", value);  // 1 and 1.0 are one category
+  return number_of(csv, column, spelt_, input);
+}
+
+float InputReader::read_text(CsvReader& csv, std::size_t column, Column& input) {
+  const std::string_view word = trim(csv.last_cell());
+  if (input.state == State::kOpen && !begins_like_a_number(word)) {
+    if (!is_utf8(word)) fail("{}: expected text in UTF-8, got {}", csv.where(column), shown(word));
+    input.state = State::kWords;
+    return number_of(csv, column, word, input);
+  }
+  const std::string name = shown(csv.columns()[column]);
+  const std::string hint =
+      known_ ? "" : fmt::format("; if the column holds categories say --categorical {}, else leave it out with --ignore {}", name, name);
+  fail("{}: expected a number, got {}{}", csv.where(column), shown(csv.last_cell()), hint);
+}
+
+float InputReader::read_odd_number(const CsvReader& csv, std::size_t column, double value) const {
+  if (std::isnan(value)) return kMissing;
+  fail("{}: expected {}, got {}", csv.where(column), kFittingNumber, value);
+}
+
+std::vector<RawInput> InputReader::finish() {
+  std::vector<RawInput> inputs;
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    RawInput input;
+    input.name = names_[i];
+    input.words = columns_[i].state == State::kWords;
+    const Texts known = columns_[i].words.take();
+    for (std::size_t w = 0; w < known.size(); ++w) input.known.emplace_back(known[w]);
+    inputs.push_back(std::move(input));
+  }
+  return inputs;
+}
+
+}  // namespace remede

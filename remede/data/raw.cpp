@@ -1,0 +1,266 @@
+#include "remede/data/raw.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "remede/base/error.h"
+#include "remede/data/columns.h"
+#include "remede/data/inputs.h"
+#include "remede/data/order.h"
+#include "remede/data/shape.h"
+#include "remede/data/target.h"
+#include "remede/data/ts.h"
+
+namespace remede {
+namespace {
+
+// All rows of all files as columns; nothing is in order yet.
+struct Table {
+  std::vector<float> x;  // (rows, inputs)
+  RowSorter rows;
+  TargetReader target;
+  InputReader inputs;
+  std::vector<float> weight;        // (rows) empty without a weight column
+  std::vector<std::int32_t> group;  // (rows) empty without a group column
+  Interner groups;
+};
+
+// How many rows there will be, by those read so far: vectors that need not grow need not be copied.
+void reserve_rest(const CsvReader& csv, std::size_t n_x, Table& table) {
+  const double share = static_cast<double>(csv.bytes_used()) / static_cast<double>(csv.bytes_in_all());
+  const auto rows = static_cast<std::size_t>(static_cast<double>(table.rows.rows()) / share * 1.02);
+  table.x.reserve(rows * n_x);
+  table.rows.reserve(rows);
+  table.target.reserve(rows);
+}
+
+float read_weight(CsvReader& csv, std::size_t column) {
+  double value = 0.0;
+  const bool number = csv.number(value);
+  const auto rounded = static_cast<float>(value);
+  if (!number || !std::isfinite(rounded) || rounded < 0.0F)
+    fail("{}: expected a weight, 0 or more, got {}", csv.where(column),
+         number && !std::isnan(value) ? fmt::format("{}", value) : number ? "a missing value" : shown(csv.last_cell()));
+  return rounded;
+}
+
+// The folder a file lies in: "bending1" for arem/bending1/dataset1.csv.
+std::string folder_of(const std::string& path) {
+  const std::size_t end = path.find_last_of('/');
+  if (end == std::string::npos || end == 0)
+    fail("{}: --target folder: expected a path with a folder, got none", path);
+  const std::size_t before = path.find_last_of('/', end - 1);
+  return path.substr(before == std::string::npos ? 0 : before + 1, end - (before == std::string::npos ? 0 : before + 1));
+}
+
+void read_rows(CsvReader& csv, const ColumnLayout& layout, bool only_file, Table& table) {
+  constexpr std::size_t kRowsToJudgeBy = 4096;
+  const std::size_t columns = layout.column.size();
+  const std::size_t n_x = layout.inputs.size();
+  const std::string folder = layout.folder ? folder_of(csv.name()) : "";
+  const std::size_t rows_before = table.rows.rows();
+  while (csv.next_row()) {
+    table.rows.begin_row(csv.line());
+    table.target.begin_row();
+    table.x.resize(table.x.size() + n_x);
+    float* const x = table.x.data() + table.x.size() - n_x;
+    if (layout.file) table.rows.id(csv.name());
+    if (layout.folder) table.target.read_folder(folder);
+    for (std::size_t c = 0; c < columns; ++c) {
+      const auto [part, slot] = layout.column[c];
+      switch (part) {
+        case ColumnPart::kSkip:
+          csv.skip();
+          break;
+        case ColumnPart::kId:
+          table.rows.id(csv.text());
+          break;
+        case ColumnPart::kTime:
+          table.rows.time(csv.text());
+          break;
+        case ColumnPart::kInput:
+          x[slot] = table.inputs.read(csv, c, slot);
+          break;
+        case ColumnPart::kTarget:
+          table.target.read(csv, c, slot);
+          break;
+        case ColumnPart::kWeight:
+          table.weight.push_back(read_weight(csv, c));
+          break;
+        case ColumnPart::kGroup:
+          table.group.push_back(static_cast<std::int32_t>(table.groups.intern(csv.text())));
+          break;
+      }
+    }
+    table.rows.end_row();
+    if (only_file && table.rows.rows() == kRowsToJudgeBy && csv.bytes_in_all() > 0) reserve_rest(csv, n_x, table);
+  }
+  if (table.rows.rows() == rows_before) fail("{}: expected rows of data after the header, got none", csv.name());
+}
+
+// A column without any value is no error (a sensor may be off), but worth a word.
+void note_empty_inputs(RawDataset& raw) {
+  const Sequences& s = raw.data.sequences;
+  const std::size_t n_x = raw.inputs.size();
+  for (std::size_t k = 0; k < n_x; ++k) {
+    std::size_t at = k;
+    while (at < s.x.size() && std::isnan(s.x[at])) at += n_x;
+    if (at >= s.x.size())
+      raw.data.notes.push_back(fmt::format("column {} has no value in any row", shown(raw.inputs[k].name)));
+  }
+}
+
+void put_all_in_order(const StepOrder& order, std::size_t targets, RawDataset& raw) {
+  Sequences& sequences = raw.data.sequences;
+  put_in_order(sequences.x, raw.inputs.size(), order.row);
+  put_in_order(sequences.label, 1, order.row);
+  put_in_order(sequences.value, targets, order.row);
+  put_in_order(sequences.weight, 1, order.row);
+  put_in_order(raw.data.group, 1, order.row);
+}
+
+// `schema`: what is known; task and classes are added where they are to be found.
+RawDataset assemble(Table& table, ColumnLayout& layout, Schema schema) {
+  RawDataset raw;
+  Dataset& data = raw.data;
+  data.schema = std::move(schema);
+  Sequences& sequences = data.sequences;
+  if (!layout.targets.empty()) table.target.finish(data.schema, sequences);
+  for (std::size_t r = 0; r < std::min(table.weight.size(), sequences.weight.size()); ++r)
+    sequences.weight[r] *= table.weight[r];
+  StepOrder order = table.rows.finish();
+  raw.inputs = table.inputs.finish();
+  sequences.x = std::move(table.x);
+  sequences.n_x = static_cast<int>(raw.inputs.size());
+  sequences.n_y = data.schema.n_y();
+  data.group = std::move(table.group);
+  if (!order.as_in_file) put_all_in_order(order, layout.targets.size(), raw);
+  sequences.offset = std::move(order.offset);
+  data.ids = std::move(order.ids);
+  data.times = std::move(order.times);
+  data.row = std::move(order.row);
+  data.notes = std::move(layout.notes);
+  data.schema.id = layout.id;
+  data.schema.time = layout.time;
+  const Texts groups = table.groups.take();
+  for (std::size_t g = 0; g < groups.size(); ++g) data.groups.emplace_back(groups[g]);
+  note_empty_inputs(raw);
+  return raw;
+}
+
+ByteSource as_table(ByteSource source) {
+  constexpr std::size_t kHead = std::size_t{1} << 16;
+  std::string head;
+  ByteSource whole = peeked(unpacked(std::move(source)), kHead, head);
+  return looks_like_ts(head) ? ts_as_table(std::move(whole)) : std::move(whole);
+}
+
+// Reads the first file with the layout that `lay` makes of its columns, the others like it.
+template <typename Lay, typename Make>
+RawDataset read_files(std::vector<ByteSource> files, const Roles& roles, const Schema& schema, Lay lay, Make make) {
+  std::optional<Table> table;
+  ColumnLayout layout;
+  std::string first_file;
+  std::vector<std::string> first_columns;
+  const bool several = files.size() > 1;
+  for (ByteSource& source : files) {
+    CsvReader csv(as_table(std::move(source)), roles.format);
+    if (!table) {
+      layout = lay(csv, several);
+      first_file = csv.name();
+      first_columns = csv.columns();
+      table.emplace(make(csv, layout));
+      if (csv.row_names()) layout.notes.push_back("rows have one cell more than the header has names: the first is taken for the name of the row");
+      read_rows(csv, layout, !several, *table);
+      continue;
+    }
+    table->rows.begin_file(csv.name());
+    table->target.begin_file(csv.name());
+    read_rows(csv, lay_out_like(layout, first_file, first_columns, csv.name(), csv.columns()), false, *table);
+  }
+  return assemble(*table, layout, schema);
+}
+
+// The columns that the inputs of a model are made from, and which of them hold words.
+struct NeededColumns {
+  std::vector<std::string> names;
+  std::vector<std::string> words;
+  bool gap = false;
+  bool history = false;  // the target is an input, too
+};
+
+NeededColumns needed_columns(const Schema& schema) {
+  NeededColumns needed;
+  for (const std::string& input : schema.inputs) {
+    const InputCode* const code = schema.code_of(input);
+    if (code != nullptr && code->gap) {
+      needed.gap = true;
+      continue;
+    }
+    const std::string& column = code == nullptr ? input : code->column;
+    if (schema.horizon > 0 &&
+        std::find(schema.targets.begin(), schema.targets.end(), column) != schema.targets.end()) {
+      needed.history = true;
+      continue;
+    }
+    if (std::find(needed.names.begin(), needed.names.end(), column) != needed.names.end()) continue;
+    needed.names.push_back(column);
+    if (code != nullptr) needed.words.push_back(column);
+  }
+  return needed;
+}
+
+}  // namespace
+
+RawDataset read_raw(std::vector<ByteSource> files, const Roles& roles) {
+  Schema schema;
+  schema.target_per = roles.target_per.value_or(TargetPer::kStep);
+  schema.horizon = roles.horizon.value_or(0);
+  const auto lay = [&](const CsvReader& csv, bool several) {
+    ColumnLayout layout = lay_out(csv.name(), csv.columns(), roles, several);
+    schema.targets = layout.targets;
+    return layout;
+  };
+  const auto make = [&](const CsvReader& csv, const ColumnLayout& layout) {
+    return Table{{},
+                 RowSorter(csv.name(), layout.id, layout.time),
+                 TargetReader(csv.name(), layout.targets, roles.task),
+                 InputReader(layout.inputs, roles.categorical, false),
+                 {},
+                 {},
+                 {}};
+  };
+  RawDataset raw = read_files(std::move(files), roles, schema, lay, make);  // lay() has put the targets in
+  if (roles.time_gap) add_time_gap(raw);
+  if (raw.data.schema.horizon > 0) add_history(raw);
+  shape_targets(raw.data, true);
+  return raw;
+}
+
+RawDataset read_raw(std::vector<ByteSource> files, const Schema& schema, const Roles& roles, bool need_target) {
+  const NeededColumns needed = needed_columns(schema);
+  const auto lay = [&](const CsvReader& csv, bool several) {
+    return lay_out(csv.name(), csv.columns(), roles, schema, needed.names, need_target || needed.history, several);
+  };
+  const auto make = [&](const CsvReader& csv, const ColumnLayout& layout) {
+    return Table{{},
+                 RowSorter(csv.name(), layout.id, layout.time),
+                 TargetReader(csv.name(), layout.targets, schema, need_target),
+                 InputReader(needed.names, needed.words, true),
+                 {},
+                 {},
+                 {}};
+  };
+  RawDataset raw = read_files(std::move(files), roles, schema, lay, make);
+  raw.data.schema.target_per = roles.target_per.value_or(schema.target_per);
+  raw.data.schema.horizon = schema.horizon;
+  if (needed.gap) add_time_gap(raw);
+  if (needed.history) add_history(raw);
+  shape_targets(raw.data, need_target);
+  return raw;
+}
+
+}  // namespace remede

@@ -1,0 +1,19 @@
+// The text format of the time series archives (.ts; sktime, aeon): one case per line, its channels separated by colons, its
+// class or value behind the last one. It becomes the long table that everything else reads: columns id, x1, x2, ... and
+// class (or target), one row per step, the class in the last row of its case.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "remede/data/csv.h"
+
+namespace remede {
+
+// Whether these first bytes are a .ts file's: lines of # and @, an @ among them.
+bool looks_like_ts(std::string_view head);
+
+// The table, made as it is read. Throws Error naming file and line for what is not such a file.
+ByteSource ts_as_table(ByteSource source);
+
+}  // namespace remede
