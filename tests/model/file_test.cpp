@@ -119,6 +119,45 @@ TEST(ModelFile, TheExampleOfTheDocumentationIsOne) {
   EXPECT_EQ(to_json(model_from_json(example, "example")), example);
 }
 
+// Version 2: what words count as, and how targets are read. A model without any of it is written as version 1.
+TEST(ModelFile, CodesAndTargetsComeBack) {
+  Model model = load_model(kFiles + "v1_blend_memory_bias_linear_first.json");
+  EXPECT_THAT(to_json(model), HasSubstr("\"version\": 1,"));
+  InputCode words;
+  words.input = model.schema.inputs[0];
+  words.column = "wind";
+  words.words = {"NW", "cv \"calm\""};
+  words.values = {1.0F, 0.25F};
+  words.other = 0.0F;
+  InputCode gap;
+  gap.input = model.schema.inputs[1];
+  gap.column = "time";
+  gap.gap = true;
+  InputCode unused = words;
+  unused.input = "an input that was not needed";
+  model.schema.codes = {words, gap, unused};
+  model.schema.target_per = TargetPer::kSequence;
+  model.schema.horizon = 24;
+  const std::string json = to_json(model);
+  EXPECT_THAT(json, HasSubstr("\"version\": 2,"));
+  const Model back = model_from_json(json, "m.json");
+  EXPECT_EQ(back.schema.codes, (std::vector<InputCode>{words, gap}));
+  EXPECT_EQ(back.schema.target_per, TargetPer::kSequence);
+  EXPECT_EQ(back.schema.horizon, 24);
+  EXPECT_EQ(to_json(back), json);
+}
+
+TEST(ModelFile, OldFilesWithCodesStillReadTheSame) {
+  const Model model = load_model(kFiles + "v2_codes.json");
+  EXPECT_EQ(model.schema.code_of("wind = NW")->column, "wind");
+  EXPECT_EQ(model.schema.code_of("shop")->words, (std::vector<std::string>{"b", "a"}));
+  EXPECT_FALSE(model.schema.code_of("shop")->other);
+  EXPECT_TRUE(model.schema.code_of("time_gap")->gap);
+  EXPECT_EQ(model.schema.target_per, TargetPer::kSequence);
+  EXPECT_EQ(model.schema.horizon, 2);
+  EXPECT_EQ(to_json(model), read_file(kFiles + "v2_codes.json"));
+}
+
 TEST(ModelFile, AnUnsoundModelIsNotWritten) {
   Random random(2);
   Model model = test::random_model(random);
@@ -141,8 +180,15 @@ Json& leaf(Json& json, int i) { return tree(json)["leaves"][static_cast<std::siz
 const std::vector<Damage> kDamages = {
     {"other JSON", [](Json& j) { j = Json::parse("[1]"); }, "m.json: expected a remede model, got a list of 1"},
     {"other format", [](Json& j) { j["format"] = "pickle"; }, "expected a remede model, got other JSON"},
-    {"later version", [](Json& j) { j["version"] = 2; },
-     "expected version 1 of the model file or an earlier one, got 2"},
+    {"later version", [](Json& j) { j["version"] = 3; },
+     "expected version 2 of the model file or an earlier one, got 3"},
+    {"codes of one word less", [](Json& j) { j["codes"] = Json::parse(R"([{"input": "flow", "column": "flow", "words": ["a"], "values": [], "other": null}])"); },
+     "codes[0].values: expected 1 numbers, got 0"},
+    {"a code without column", [](Json& j) { j["codes"] = Json::parse(R"([{"input": "flow"}])"); }, "codes[0]: expected 'column'"},
+    {"a word twice", [](Json& j) { j["codes"] = Json::parse(R"([{"input": "flow", "column": "flow", "words": ["a", "a"], "values": [0, 1], "other": 0}])"); },
+     "expected words of a column that differ, got \"a\" twice"},
+    {"a negative horizon", [](Json& j) { j["horizon"] = -1; }, "horizon: expected a whole number from 0"},
+    {"targets per file", [](Json& j) { j["target_per"] = "file"; }, "expected \"step\" or \"sequence\", got \"file\""},
     {"huge version", [](Json& j) { j["version"] = 18446744073709551615ULL; }, "version: expected a version number"},
     {"version in words", [](Json& j) { j["version"] = "1"; }, "version: expected a version number, got \"1\""},
     {"no task", [](Json& j) { j.erase("task"); }, "expected 'task', got an object without it"},
