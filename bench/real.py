@@ -88,7 +88,7 @@ def run(args):
             cells.add(cell)
             scores = ", ".join(f"{v:.4f}" for v in cell["scores"].values())
             print(f"{name:<22}{method:<22}seed {seed}: {scores}  (validation {cell['validation'] or float('nan'):.4f}, {cell['numbers']} numbers, "
-                  f"{cell['seconds']:.1f} s, {cell['cpu']:.1f} CPU s)", flush=True)
+                  f"{cell['seconds']:.1f} s, {'on a GPU' if cell['cpu'] is None else format(cell['cpu'], '.1f') + ' CPU s'})", flush=True)
     return failed
 
 

@@ -16,7 +16,7 @@ class Fitted:
     nodes: int         # None for networks
     numbers: int       # stored numbers
     seconds: float     # of training, by the clock
-    cpu: float         # of training, of the processor
+    cpu: float         # of training, of the processor; None where a GPU did the work
     validation: float  # score
     step_ns: float = None  # where the method measures it itself
 

@@ -2,7 +2,7 @@
 validation data once per data set, the number of epochs by early stopping in every fit.
 
 Short sequences are shuffled into padded batches. A long stream is laid out as a few tracks beside each other and read in windows, the
-state carried from window to window (truncated backpropagation), as one trains on text.
+state carried from window to window (truncated backpropagation), as one trains on text. Training takes a GPU where there is one.
 """
 import copy
 import time
@@ -13,6 +13,7 @@ import torch
 from real.measure import Fitted, cpu_seconds
 
 HIDDEN = [16, 64]
+EPOCHS = 100
 RATE = .005
 LONG = 600         # a sequence with more steps is a stream
 WINDOW = 128       # steps of truncated backpropagation
@@ -33,7 +34,7 @@ class Network(torch.nn.Module):
 
 
 class Scaled:
-    """A data set in the units of training: mean 0 and standard deviation 1."""
+    """The units of training: mean 0 and standard deviation 1."""
 
     def __init__(self, data, training):
         x = np.concatenate(training.x)
@@ -41,14 +42,18 @@ class Scaled:
         y = training.answers()
         self.classes = len(data.classes)
         self.y_mean, self.y_scale = (0.0, 1.0) if self.classes else (y.mean(), y.std())
+        self.nothing = -1 if self.classes else float("nan")  # target of a step that has none
 
-    def inputs(self, x):
-        return torch.from_numpy(((x - self.mean) / self.scale).astype(np.float32))
+    def tensors(self, part, device):
+        """Inputs and targets of every sequence."""
+        targets = [y.astype(np.int64) if self.classes else ((y - self.y_mean) / self.y_scale).astype(np.float32) for y in part.y]
+        return ([torch.from_numpy(((x - self.mean) / self.scale).astype(np.float32)).to(device) for x in part.x],
+                [torch.from_numpy(y).to(device) for y in targets])
 
-    def targets(self, y):
-        if self.classes:
-            return torch.from_numpy(y.astype(np.int64))
-        return torch.from_numpy(((y - self.y_mean) / self.y_scale).astype(np.float32))
+    def pad(self, x, y):
+        """(sequences, longest, features) and (sequences, longest)"""
+        together = torch.nn.utils.rnn.pad_sequence
+        return together(x, batch_first=True), together(y, batch_first=True, padding_value=self.nothing)
 
     def loss_sum(self, out, y):
         """Sum over the steps with a target, and how many these are."""
@@ -57,56 +62,39 @@ class Scaled:
         known = ~torch.isnan(y)
         return ((out[..., 0][known] - y[known]) ** 2).sum(), int(known.sum())
 
-    def nothing(self):
-        return -1 if self.classes else float("nan")
 
-
-def padded(scaled, part, numbers):
-    """Inputs (sequences, longest, features) and targets of some sequences."""
-    pad = torch.nn.utils.rnn.pad_sequence
-    return (pad([scaled.inputs(part.x[i]) for i in numbers], batch_first=True),
-            pad([scaled.targets(part.y[i]) for i in numbers], batch_first=True, padding_value=scaled.nothing()))
-
-
-def sequence_batches(scaled, part, random, size):
+def sequence_batches(scaled, x, y, random, size):
     """One pass over the sequences; every batch starts from no state. Similar lengths stay together, so that little is padded."""
-    order = random.permutation(len(part.x))
-    lengths = np.array([len(part.x[i]) for i in order])
+    order = random.permutation(len(x))
+    lengths = np.array([len(x[i]) for i in order])
     groups = np.array_split(order[np.argsort(lengths // 8, kind="stable")], max(1, round(len(order) / size)))
     for g in random.permutation(len(groups)):
-        yield (*padded(scaled, part, groups[g]), True)
+        yield (*scaled.pad([x[i] for i in groups[g]], [y[i] for i in groups[g]]), True)
 
 
-def stream_batches(scaled, part, random):
+def stream_batches(scaled, x, y, random):
     """One pass over long streams; the first window of a track starts from no state, the others carry it on."""
-    x, y = [], []
-    for stream_x, stream_y in zip(part.x, part.y):
-        for piece in np.array_split(np.arange(len(stream_x)), max(1, round(len(stream_x) / TRACK))):
-            x.append(scaled.inputs(stream_x[piece]))
-            y.append(scaled.targets(stream_y[piece]))
-    pad = torch.nn.utils.rnn.pad_sequence
-    x, y = pad(x, batch_first=True), pad(y, batch_first=True, padding_value=scaled.nothing())
+    x, y = scaled.pad(*([piece for stream in streams for piece in stream.tensor_split(max(1, round(len(stream) / TRACK)))] for streams in (x, y)))
     first = int(random.integers(WINDOW // 2, WINDOW + 1))  # windows begin elsewhere in every pass
     cuts = [0, *range(first, x.shape[1], WINDOW), x.shape[1]]
     for begin, end in zip(cuts, cuts[1:]):
         yield x[:, begin:end], y[:, begin:end], begin == 0
 
 
-def outputs(net, scaled, part):
+def outputs(net, scaled, x, y):
     """(steps of all sequences, outputs) every sequence whole, from no state."""
     net.eval()
-    out = [None] * len(part.x)
+    out = [None] * len(x)
     with torch.no_grad():
-        for group in np.array_split(np.argsort([len(x) for x in part.x]), max(1, len(part.x) // 256)):
-            batch, _ = padded(scaled, part, group)
-            answers, _ = net(batch)
+        for group in np.array_split(np.argsort([len(s) for s in x]), max(1, len(x) // 256)):
+            answers, _ = net(scaled.pad([x[i] for i in group], [y[i] for i in group])[0])
             for i, rows in zip(group, answers):
-                out[i] = rows[:len(part.x[i])]
+                out[i] = rows[:len(x[i])]
     return torch.cat(out)
 
 
-def validation_loss(net, scaled, part):
-    total, count = scaled.loss_sum(outputs(net, scaled, part), torch.cat([scaled.targets(y) for y in part.y]))
+def mean_loss(net, scaled, x, y):
+    total, count = scaled.loss_sum(outputs(net, scaled, x, y), torch.cat(y))
     return float(total) / count
 
 
@@ -127,6 +115,28 @@ def one_pass(net, scaled, optimiser, batches):
     return updates
 
 
+def train(net, scaled, training, validation, random, epochs):
+    """Leaves the network as it was when its validation loss was lowest."""
+    optimiser = torch.optim.Adam(net.parameters(), lr=RATE)
+    slower = torch.optim.lr_scheduler.ReduceLROnPlateau(optimiser, factor=.5, patience=PATIENCE // 3)
+    long = max(map(len, training[0])) > LONG
+    size = 64 if len(training[0]) > 1000 else 8
+    best, kept, since = float("inf"), None, 0
+    for _ in range(epochs):
+        updates = 0
+        while updates < LEAST_UPDATES:
+            updates += one_pass(net, scaled, optimiser, stream_batches(scaled, *training, random) if long
+                                else sequence_batches(scaled, *training, random, size))
+        loss = mean_loss(net, scaled, *validation)
+        slower.step(loss)
+        since += 1
+        if loss < best:
+            best, kept, since = loss, copy.deepcopy(net.state_dict()), 0
+        if since > PATIENCE:
+            break
+    net.load_state_dict(kept)
+
+
 class Recurrent:
     def __init__(self, kind):
         self.kind = kind
@@ -134,39 +144,20 @@ class Recurrent:
     def fit(self, data, seed, setting, threads):
         torch.set_num_threads(threads)
         torch.manual_seed(seed)
-        random = np.random.default_rng(seed)
         training, validation = data.parts(seed)
+        device = "cuda" if torch.cuda.is_available() else "cpu"
         began, began_cpu = time.perf_counter(), cpu_seconds()
         scaled = Scaled(data, training)
-        net = Network(self.kind, len(data.columns), setting["hidden"], len(data.classes) or 1)
-        self.train(net, scaled, training, validation, random, setting.get("epochs", 100))
+        net = Network(self.kind, len(data.columns), setting["hidden"], len(data.classes) or 1).to(device)
+        train(net, scaled, scaled.tensors(training, device), scaled.tensors(validation, device), np.random.default_rng(seed), setting.get("epochs", EPOCHS))
         seconds, cpu = time.perf_counter() - began, cpu_seconds() - began_cpu
+        net.to("cpu")
 
         def predict(part):
-            out = outputs(net, scaled, part)[torch.from_numpy(part.asked())]
+            out = outputs(net, scaled, *scaled.tensors(part, "cpu"))[torch.from_numpy(part.asked())]
             return out.argmax(dim=1).numpy() if data.classes else out[:, 0].numpy().astype(float) * scaled.y_scale + scaled.y_mean
         numbers = sum(p.numel() for p in net.parameters())
-        return Fitted(predict, None, numbers, seconds, cpu, data.score(validation.answers(), predict(validation)))
-
-    def train(self, net, scaled, training, validation, random, epochs):
-        optimiser = torch.optim.Adam(net.parameters(), lr=RATE)
-        slower = torch.optim.lr_scheduler.ReduceLROnPlateau(optimiser, factor=.5, patience=PATIENCE // 3)
-        long = max(len(x) for x in training.x) > LONG
-        size = 64 if len(training.x) > 1000 else 8
-        best, kept, since = float("inf"), None, 0
-        for _ in range(epochs):
-            updates = 0
-            while updates < LEAST_UPDATES:
-                updates += one_pass(net, scaled, optimiser, stream_batches(scaled, training, random) if long
-                                    else sequence_batches(scaled, training, random, size))
-            loss = validation_loss(net, scaled, validation)
-            slower.step(loss)
-            since += 1
-            if loss < best:
-                best, kept, since = loss, copy.deepcopy(net.state_dict()), 0
-            if since > PATIENCE:
-                break
-        net.load_state_dict(kept)
+        return Fitted(predict, None, numbers, seconds, cpu if device == "cpu" else None, data.score(validation.answers(), predict(validation)))
 
     def choose(self, data, threads):
         """The hidden size with the best validation score, after a shorter training."""
