@@ -3,7 +3,7 @@ import numpy as np
 
 LAGS = [0, 3, 10, 30, 100]
 # Shares by which an average moves to the new value at a step.
-SPEEDS = [[.5, .2], [.5, .2, .05, .02], [.2, .05, .02, .005]]
+SPEEDS = [[.5, .2], [.3, .1, .03, .01], [.2, .05, .02, .005], [.5, .25, .12, .06, .03, .015]]
 MOST_COLUMNS = 500  # wider tables are not tried: a cell is to take a minute
 
 
