@@ -2,8 +2,12 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <map>
 #include <vector>
+
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "remede/base/file.h"
 #include "remede/data/roles.h"
@@ -123,6 +127,36 @@ void add_threads_flag(CLI::App& verb, int& threads) {
   verb.add_option("--threads", threads, "Number of threads (default: as many as the machine has); changes no result")
       ->type_name("N")
       ->check(CLI::Range(0, 1024).description(""));
+}
+
+std::string chosen_format(const char* verb, const std::string& asked, const std::string& output,
+                          const std::vector<std::string>& formats) {
+  const auto known = [&formats](std::string word) {
+    if (word == "gv") word = "dot";
+    if (word == "text" || word == "table") word = formats.front() == "table" ? "table" : "text";
+    return std::find(formats.begin(), formats.end(), word) != formats.end() ? word : std::string();
+  };
+  if (!asked.empty()) {
+    const std::string format = known(asked);
+    if (format.empty())
+      throw UsageError(fmt::format("{}: expected a --format of {}, got '{}'", verb, fmt::join(formats, ", "), asked));
+    return format;
+  }
+  const std::size_t dot = output.rfind('.');
+  const std::string by_name = dot == std::string::npos ? "" : known(output.substr(dot + 1));
+  return by_name.empty() ? formats.front() : by_name;
+}
+
+bool colours_on(const std::string& output) {
+  const char* const refused = std::getenv("NO_COLOR");
+  return output == "-" && isatty(STDOUT_FILENO) != 0 && (refused == nullptr || refused[0] == '\0');
+}
+
+std::size_t columns_of(const std::string& output) {
+  constexpr std::size_t kDefault = 100, kLeast = 60;
+  winsize size{};
+  if (output != "-" || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return kDefault;
+  return std::max<std::size_t>(size.ws_col, kLeast);
 }
 
 void show_notes(const std::string& path, const Dataset& dataset) {

@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -33,6 +34,15 @@ void add_quiet_flag(CLI::App& verb, bool& quiet);
 
 // Adds --threads; 0, the default, means all of the machine's. The result never depends on it.
 void add_threads_flag(CLI::App& verb, int& threads);
+
+// The format asked for, else the one the output's name ends in (tree.svg), else the first. "text" and "table" are one.
+// Throws UsageError where it is none of `formats`.
+std::string chosen_format(const char* verb, const std::string& asked, const std::string& output,
+                          const std::vector<std::string>& formats);
+
+// Whether what goes to `output` is read on a terminal that wants colours (NO_COLOR unset), and how wide that is (else 100).
+bool colours_on(const std::string& output);
+std::size_t columns_of(const std::string& output);
 
 // What reading a file had to assume, on standard error, a line each.
 void show_notes(const std::string& path, const Dataset& dataset);

@@ -32,6 +32,7 @@ const char* const kExamples =
     "  remede show model.json                        read it\n"
     "  remede evaluate model.json data.csv           score it\n"
     "  remede predict model.json data.csv -o out.csv apply it\n"
+    "  remede explain model.json data.csv            see why it says what it says\n"
     "Files named - are standard input or output. `remede VERB --help` explains a verb.";
 
 // Number of single-letter edits (insert, delete, replace, swap of neighbours) from one word to the other.
@@ -164,6 +165,7 @@ int main(int argc, char** argv) {
   remede::add_predict(app);
   remede::add_evaluate(app);
   remede::add_show(app);
+  remede::add_explain(app);
   remede::add_report(app);
   remede::add_simplify(app);
   remede::add_reproduce(app);

@@ -1,12 +1,12 @@
-// remede show MODEL: the tree, for reading.
+// remede show MODEL: the tree, as text, as a picture or for Graphviz.
 #include <memory>
 #include <string>
-
-#include <unistd.h>
 
 #include "cli/common.h"
 #include "cli/verbs.h"
 #include "remede/base/file.h"
+#include "remede/explain/dot.h"
+#include "remede/explain/svg.h"
 #include "remede/explain/text.h"
 #include "remede/model/file.h"
 #include <CLI/CLI.hpp>
@@ -16,35 +16,80 @@ namespace {
 
 struct ShowFlags {
   std::string model;
-  std::string output = "-";
   std::string data;
-  Roles roles;
+  std::string format;
+  std::string output = "-";
+  std::string growth = "auto";
   int terms = 3;
+  bool quiet = false;
+  Roles roles;
 };
 
+std::string as_text(const ShowFlags& flags, const Model& model, const Observations* seen) {
+  TextOptions options;
+  options.colours = colours_on(flags.output);
+  options.columns = columns_of(flags.output);
+  options.terms = flags.terms;
+  options.seen = seen;
+  return to_text(model, options);
+}
+
+std::string as_svg(const ShowFlags& flags, const Model& model, const Observations* seen) {
+  SvgOptions options;
+  options.terms = flags.terms;
+  options.seen = seen;
+  if (flags.growth != "auto")
+    options.growth = flags.growth == "down" ? PictureOptions::Growth::kDown : PictureOptions::Growth::kRight;
+  return to_svg(model, options);
+}
+
+std::string as_dot(const ShowFlags& flags, const Model& model, const Observations* seen) {
+  DotOptions options;
+  options.terms = flags.terms;
+  options.seen = seen;
+  return to_dot(model, options);
+}
+
 void show(const ShowFlags& flags) {
+  if (flags.model == "-" && flags.data == "-")
+    throw UsageError("show: expected model or data from a file, got - for both");
+  const std::string format = chosen_format("show", flags.format, flags.output, {"text", "svg", "dot"});
   const Model model = load_model(flags.model);
   Observations seen;
-  TextOptions options;
-  options.terms = flags.terms;
-  options.colours = flags.output == "-" && isatty(STDOUT_FILENO) != 0;
   if (!flags.data.empty()) {
-    seen = observe(model, read_dataset(flags.data, model.schema, flags.roles, false).sequences);
-    options.seen = &seen;
+    const Dataset data = read_dataset(flags.data, model.schema, flags.roles, false);
+    if (!flags.quiet) show_notes(flags.data, data);
+    seen = observe(model, data.sequences);
   }
-  write_file(flags.output, to_text(model, options));
+  const Observations* const counts = flags.data.empty() ? nullptr : &seen;
+  write_file(flags.output, format == "svg"   ? as_svg(flags, model, counts)
+                           : format == "dot" ? as_dot(flags, model, counts)
+                                             : as_text(flags, model, counts));
 }
 
 }  // namespace
 
 void add_show(CLI::App& app) {
-  CLI::App* const verb = app.add_subcommand("show", "Print the tree for reading");
+  CLI::App* const verb = app.add_subcommand("show", "Print the tree for reading, or draw it");
   const auto flags = std::make_shared<ShowFlags>();
   verb->add_option("model", flags->model, "Model file")->required()->type_name("MODEL");
+  verb->add_option("--data", flags->data, "Data to count at the leaves, with how often each is right")->type_name("FILE");
+  verb->add_option("--format", flags->format, "text, svg or dot (default: by the name of the output, else text)")
+      ->type_name("FORMAT");
   verb->add_option("-o,--output", flags->output, "Where to write (default: standard output)")->type_name("FILE");
-  verb->add_option("--data", flags->data, "Data to count at the leaves")->type_name("FILE");
-  verb->add_option("--terms", flags->terms, "Longest sum to write out; 0: no limit")->check(CLI::NonNegativeNumber);
+  verb->add_option("--terms", flags->terms, "Longest sum to write out; 0: no limit (default: 3)")
+      ->type_name("N")
+      ->check(CLI::NonNegativeNumber);
+  verb->add_option("--growth", flags->growth, "How a picture grows: down, right or auto (default: auto)")
+      ->type_name("WAY")
+      ->check(CLI::IsMember(std::vector<std::string>{"auto", "down", "right"}).description(""));
+  add_quiet_flag(*verb, flags->quiet);
   add_role_flags(*verb, flags->roles, false);
+  verb->footer(
+      "Examples:\n"
+      "  remede show model.json                                text\n"
+      "  remede show model.json -o tree.svg --data data.csv    a picture with counts at the leaves\n"
+      "  remede show model.json --format dot | dot -Tpdf -O    for Graphviz");
   verb->callback([flags] { show(*flags); });
 }
 

@@ -13,6 +13,7 @@ void add_train(CLI::App& app);
 void add_predict(CLI::App& app);
 void add_evaluate(CLI::App& app);
 void add_show(CLI::App& app);
+void add_explain(CLI::App& app);
 void add_report(CLI::App& app);
 void add_simplify(CLI::App& app);
 void add_reproduce(CLI::App& app);

@@ -143,19 +143,37 @@ AnswerNumbers::AnswerNumbers(const Model& model) : model_(&model) {
     return;
   }
   const Tree& tree = model.trees.front();
-  constant_ = model.trees.size() == 1 && tree.form.leaf_output == LeafOutput::kConstant &&
-              tree.form.output_order == OutputOrder::kZero;
+  formulas_ = model.trees.size() > 1 || tree.form.leaf_output == LeafOutput::kLinear ||
+              tree.form.output_order == OutputOrder::kFirst;
+  if (!formulas_ || model.trees.size() > 1) return;
+  WordOptions options;
+  options.terms = 2;
+  const Wording words = make_wording(model, 0, std::move(options));
+  for (int leaf = 0; leaf < tree.leaf_count(); ++leaf) {
+    std::vector<std::string> parts;
+    for (const std::string& say : say_texts(words, leaf)) parts.push_back(say.starts_with("say ") ? say.substr(4) : say);
+    std::string text = fmt::format("{}", fmt::join(parts, "; "));
+    if (std::find(formula_.begin(), formula_.end(), text) != formula_.end()) text += fmt::format(" (leaf {})", leaf);
+    formula_.push_back(std::move(text));
+  }
+}
+
+std::string AnswerNumbers::name(const float* y, const std::int32_t* leaves) const {
+  if (!formula_.empty()) return formula_[static_cast<std::size_t>(leaves[0])];
+  std::vector<std::string> parts;
+  if (formulas_)
+    for (std::size_t t = 0; t < model_->trees.size(); ++t) parts.push_back(fmt::format("leaf {}", leaves[t]));
+  else
+    for (int o = 0; o < model_->n_y(); ++o) parts.push_back(short_number(y[o]));
+  return fmt::format("{}", fmt::join(parts, ", "));
 }
 
 int AnswerNumbers::number(const float* y, const std::int32_t* leaves) {
   if (model_->schema.task == Task::kClassification) return arg_max({y, static_cast<std::size_t>(model_->n_y())});
-  std::string name;
-  const std::size_t n = constant_ ? static_cast<std::size_t>(model_->n_y()) : model_->trees.size();
-  for (std::size_t i = 0; i < n; ++i)
-    name += fmt::format("{}{}", i > 0 ? ", " : "", constant_ ? short_number(y[i]) : fmt::format("leaf {}", leaves[i]));
-  const auto at = std::find(names_.begin(), names_.end(), name);
+  const std::string said = name(y, leaves);
+  const auto at = std::find(names_.begin(), names_.end(), said);
   if (at != names_.end()) return static_cast<int>(at - names_.begin());
-  names_.push_back(name);
+  names_.push_back(said);
   return static_cast<int>(names_.size()) - 1;
 }
 

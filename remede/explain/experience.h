@@ -59,16 +59,21 @@ std::vector<std::vector<float>> alphabet_of(const Model& model, const Sequences&
 Experience experience_of_symbols(const Model& model, const std::vector<std::vector<float>>& symbols,
                                  std::size_t most_steps);
 
-// Numbers what a model says: the class, or the constant answer, or the leaves reached.
+// Numbers what a model says: the class, or the constant answer, or where leaves compute it the formula of the leaf (of a
+// forest: the leaves reached).
 class AnswerNumbers {
  public:
   explicit AnswerNumbers(const Model& model);
   int number(const float* y, const std::int32_t* leaves);
   const std::vector<std::string>& names() const { return names_; }
+  bool formulas() const { return formulas_; }  // an answer is more than its name: it is computed from inputs and memory
 
  private:
+  std::string name(const float* y, const std::int32_t* leaves) const;
+
   const Model* model_;
-  bool constant_ = false;  // a leaf says the same at every step
+  bool formulas_ = false;
+  std::vector<std::string> formula_;  // (leaves) of the one tree
   std::vector<std::string> names_;
 };
 

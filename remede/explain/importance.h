@@ -31,6 +31,15 @@ struct LookBack {
   std::int64_t quantile(double share) const;  // the distance that so many reads do not exceed; 0: none
 };
 
+// Distances in groups of doubling width: 1, 2, 3 to 4, 5 to 8, ...
+struct DistanceGroup {
+  std::int64_t low = 0, high = 0, count = 0;
+};
+std::vector<DistanceGroup> distance_groups(const LookBack& look);
+
+// "Half of what it reads from memory was written at most 3 steps before, 90% at most 6, the oldest 6."
+std::string look_back_sentence(const LookBack& look);
+
 struct Importance {
   std::string score_name;  // accuracy, RMSE, or agreement with the model itself where the data have no targets
   bool higher_is_better = true;

@@ -21,12 +21,25 @@ std::string bar(double share, std::size_t columns) {
   return text + kEighths[eighths % 8];
 }
 
-// Distances in groups of doubling width: 1, 2, 3 to 4, 5 to 8, ...
-struct DistanceGroup {
-  std::int64_t low = 0, high = 0, count = 0;
-};
+std::string look_back_text(const LookBack& look) {
+  if (look.reads() == 0) return fmt::format("\n{}\n", look_back_sentence(look));
+  std::string text = fmt::format("\nHow far back it looks: {}\n", look_back_sentence(look));
+  Table table;
+  table.add_column("steps back", Table::Align::kRight);
+  table.add_column("reads", Table::Align::kRight);
+  table.add_column("");
+  const std::vector<DistanceGroup> groups = distance_groups(look);
+  std::int64_t most = 1;
+  for (const DistanceGroup& g : groups) most = std::max(most, g.count);
+  for (const DistanceGroup& g : groups)
+    table.add_row({g.low == g.high ? grouped(g.low) : fmt::format("{} to {}", grouped(g.low), grouped(g.high)),
+                   grouped(g.count), bar(static_cast<double>(g.count) / static_cast<double>(most), 24)});
+  return text + table.text();
+}
 
-std::vector<DistanceGroup> grouped_distances(const LookBack& look) {
+}  // namespace
+
+std::vector<DistanceGroup> distance_groups(const LookBack& look) {
   std::vector<DistanceGroup> groups;
   for (const auto& [d, count] : look.distance) {
     while (groups.empty() || d > groups.back().high)
@@ -37,27 +50,12 @@ std::vector<DistanceGroup> grouped_distances(const LookBack& look) {
   return groups;
 }
 
-std::string look_back_text(const LookBack& look) {
-  const std::int64_t reads = look.reads();
-  if (reads == 0) return "\nThe memory was never read after a write.\n";
-  std::string text = fmt::format(
-      "\nHow far back it looks: half of what it reads from memory was written at most {} step{} before, 90% at most "
-      "{}, the oldest {}.\n",
-      look.quantile(0.5), look.quantile(0.5) == 1 ? "" : "s", look.quantile(0.9), look.distance.back().first);
-  Table table;
-  table.add_column("steps back", Table::Align::kRight);
-  table.add_column("reads", Table::Align::kRight);
-  table.add_column("");
-  const std::vector<DistanceGroup> groups = grouped_distances(look);
-  std::int64_t most = 1;
-  for (const DistanceGroup& g : groups) most = std::max(most, g.count);
-  for (const DistanceGroup& g : groups)
-    table.add_row({g.low == g.high ? grouped(g.low) : fmt::format("{} to {}", grouped(g.low), grouped(g.high)),
-                   grouped(g.count), bar(static_cast<double>(g.count) / static_cast<double>(most), 24)});
-  return text + table.text();
+std::string look_back_sentence(const LookBack& look) {
+  if (look.reads() == 0) return "The memory was never read after a write.";
+  const std::int64_t half = look.quantile(0.5);
+  return fmt::format("Half of what it reads from memory was written at most {} step{} before, 90% at most {}, the oldest {}.",
+                     grouped(half), half == 1 ? "" : "s", grouped(look.quantile(0.9)), grouped(look.distance.back().first));
 }
-
-}  // namespace
 
 std::string importance_text(const Importance& importance, bool colours) {
   std::string text =

@@ -233,7 +233,9 @@ int Machine::output(int state, const float* x) const {
   return rules[static_cast<std::size_t>(state)].find(x).outcome.output;
 }
 
-Machine find_machine(const Model& model, const Sequences& data, const MachineOptions& options) {
+namespace {
+
+Machine found_machine(const Model& model, const Sequences& data, const MachineOptions& options) {
   constexpr std::size_t kMostTries = 24000;
   constexpr std::size_t kMostJudged = 200000;
   const RefineOptions refine{options.most_states, options.tolerance};
@@ -254,6 +256,14 @@ Machine find_machine(const Model& model, const Sequences& data, const MachineOpt
     machine = assemble(model, seen, std::move(g), MachineKind::kLearned);
   }
   judge(machine, model, data, kMostJudged);
+  return machine;
+}
+
+}  // namespace
+
+Machine find_machine(const Model& model, const Sequences& data, const MachineOptions& options) {
+  Machine machine = found_machine(model, data, options);
+  machine.formulas = AnswerNumbers(model).formulas();
   return machine;
 }
 

@@ -65,6 +65,7 @@ struct Machine {
   std::vector<std::string> notes;  // what each cell is used as
   double agreement = 0;    // share of the steps of the data at which the machine, on its own, says what the model says
   std::int64_t steps = 0;  // of the data
+  bool formulas = false;   // regression: an output names the formula that answers, not the number
 
   // Runs the machine by itself. state: 0 before the first step. REQUIRES: kExact or kLearned
   int next(int state, const float* x) const;

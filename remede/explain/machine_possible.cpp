@@ -125,12 +125,18 @@ class Search {
     for (std::size_t i = 0; i < hull.size(); ++i) grown.push_back(join(state.hull[i], hull[i]));
     if (grown == state.hull) return;
     if (++state.growths > kExactGrowths)
-      for (std::size_t i = 0; i < hull.size(); ++i)
-        grown[i] = meet(interval(i, region[i]), e_->slots[i].cell < 0
-                                                    ? Range::all()
-                                                    : words_->view.memory[static_cast<std::size_t>(e_->slots[i].cell)]);
+      for (std::size_t i = 0; i < hull.size(); ++i) grown[i] = join(grown[i], widened(i, region[i], state.growths));
+    if (grown == state.hull) return;
     state.hull = std::move(grown);
     state.pending = true;
+  }
+
+  // First to what the cell can hold at all. That may be off by a rounding, so where it still grows to all of the region,
+  // which nothing in it exceeds: the search ends.
+  Range widened(std::size_t slot, int number, int growths) const {
+    const int cell = e_->slots[slot].cell;
+    if (cell < 0 || growths > 2 * kExactGrowths) return interval(slot, number);
+    return meet(interval(slot, number), words_->view.memory[static_cast<std::size_t>(cell)]);
   }
 
   Range cell_after(int leaf, int k, const std::vector<Range>& box) const {

@@ -94,8 +94,16 @@ Moves moves_of(const Experience& e, std::size_t slot) {
 }
 
 std::string slot_text(const Model& model, const Experience& e, std::size_t i) {
+  constexpr double kAverage = 0.5;  // a write that moves less than this keeps more of the past than it takes in
   const Slot& slot = e.slots[i];
   if (slot.cell < 0) return fmt::format("{} adds up over the steps", slot.name);
+  const Tree& tree = model.trees[static_cast<std::size_t>(slot.tree)];
+  const double blend = typical_blend(tree, slot.cell);
+  const auto average = [&] {
+    return fmt::format("{} is a running average: it moves {} of the way at a write (the last {} writes count)", slot.name,
+                       percent(blend), short_number(std::ceil(2 / blend), 2));
+  };
+  if (blend > 0 && blend < kAverage) return average();
   std::vector<float> values;
   for (const ExperienceStep& s : e.steps) values.push_back(e.point(s.before)[i]);
   const auto groups = clusters(values);
@@ -104,11 +112,7 @@ std::string slot_text(const Model& model, const Experience& e, std::size_t i) {
   for (const auto& [centre, share] : groups)
     if (share >= 0.05) in_large += share, ++large;
   if (large <= 5 && in_large >= 0.8) return flag_text(slot, groups);
-  const Tree& tree = model.trees[static_cast<std::size_t>(slot.tree)];
-  const double blend = typical_blend(tree, slot.cell);
-  if (blend > 0 && blend < 0.7)
-    return fmt::format("{} is a running average: it moves {} of the way at a write (the last {} writes count)",
-                       slot.name, percent(blend), short_number(std::ceil(2 / blend), 2));
+  if (blend > 0 && blend < 0.7) return average();
   const Moves moves = moves_of(e, i);
   const double most = std::max(moves.up, moves.down), all = moves.up + moves.down;
   if (tree.form.write_rule == WriteRule::kAdd && moves.most > 2 && all > 0)

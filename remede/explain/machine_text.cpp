@@ -97,12 +97,13 @@ std::string condition_text(const Machine& machine, const MachineTransition& tran
 
 std::string machine_summary(const Machine& machine) {
   const std::string states = plural(machine.states.size(), "state");
+  const char* const says = machine.formulas ? "tells by which formula the model answers" : "says what the model says";
   const std::string judged = fmt::format("on {} of {} steps", percent(machine.agreement), grouped(machine.steps));
   switch (machine.kind) {
     case MachineKind::kExact:
       return fmt::format("A machine of {}. Exact: every input symbol was tried in every memory.", states);
     case MachineKind::kLearned:
-      return fmt::format("A machine of {}. On its own it says what the model says {}.", states, judged);
+      return fmt::format("A machine of {}. On its own it {} {}.", states, says, judged);
     case MachineKind::kRegions:
       return fmt::format(
           "No small machine explains the model: its memory counts or averages. {} of memory were visited in {} steps.",

@@ -17,6 +17,7 @@ constexpr double kHopeless = 0.05;      // ... and from which on no other way of
 constexpr int kFewStates = 5;           // up to so many, the order of merging is not worth a second look
 constexpr std::size_t kMostTrials = 8;  // of the cuts that look best
 constexpr std::size_t kMostGaps = 10;   // cuts tried per slot besides the model's own thresholds
+constexpr double kMostWork = 1e8;       // then whatever is found stands: with many inputs and cells a fit is dear
 
 using Numbers = std::vector<int>;
 
@@ -39,6 +40,13 @@ InputTreeFit fit_steps(const Experience& e, const Numbers& state, const Numbers&
   items.reserve(steps.size());
   for (const int s : steps) items.push_back(item_of(e, state, s));
   return fit_input_tree(e, std::move(items), e.symbols);
+}
+
+// What fitting so many steps costs, about: each input is scanned, alone and after each threshold of the model.
+double work_of_fit(const Experience& e, std::size_t steps) {
+  std::size_t cuts = 1;
+  for (const std::vector<float>& c : e.input_cuts) cuts += c.size();
+  return static_cast<double>(steps) * static_cast<double>(e.inputs.size()) * static_cast<double>(cuts);
 }
 
 struct MemoryCut {
@@ -116,9 +124,11 @@ void add_telling_cuts(const Experience& e, const Numbers& state, const Numbers& 
 // Refinement by cuts, one at a time.
 class Cutter {
  public:
-  Cutter(const Experience& e, const RefineOptions& options, bool answers_first, bool look_ahead)
+  // work: counts up, for all that share it.
+  Cutter(const Experience& e, const RefineOptions& options, bool answers_first, bool look_ahead, double& work)
       : e_(&e),
         options_(&options),
+        work_(&work),
         state_(e.points(), 0),
         answers_first_(answers_first),
         look_ahead_(look_ahead),
@@ -129,9 +139,9 @@ class Cutter {
     if (answers_first_) cut_while_it_pays();
     answers_only_ = false;
     cut_while_it_pays();
-    merge_all();
     const double good_enough =
         e_->symbols ? 0.0 : std::max(allowed_, kGoodEnough * static_cast<double>(e_->steps.size()));
+    if (!exhausted() || total_misfit() <= good_enough) merge_all();
     Grouping g{state_, count_, {}, total_misfit(), total_misfit() <= good_enough, description()};
     for (InputTreeFit& f : fits_) g.rules.push_back(std::move(f.tree));
     return g;
@@ -170,12 +180,19 @@ class Cutter {
     if (total_misfit() > allowed_) restore(best);
   }
 
+  bool exhausted() const { return *work_ > kMostWork; }
+
+  InputTreeFit fit(const Numbers& state, const Numbers& steps) const {
+    *work_ += work_of_fit(*e_, steps.size());
+    return fit_steps(*e_, state, steps);
+  }
+
   const Numbers& next_states() const { return answers_only_ ? none_ : state_; }
 
   void fit_all() {
     steps_ = steps_by_state(*e_, state_, count_);
     fits_.clear();
-    for (const Numbers& s : steps_) fits_.push_back(fit_steps(*e_, next_states(), s));
+    for (const Numbers& s : steps_) fits_.push_back(fit(next_states(), s));
   }
   double total_misfit() const {
     double sum = 0;
@@ -193,7 +210,7 @@ class Cutter {
     for (const bool whole : {true, false}) {
       if (whole && !look_ahead_) continue;
       for (const int s : order)
-        if (fits_[static_cast<std::size_t>(s)].misfit > 0 && cut_state(s, whole)) return true;
+        if (!exhausted() && fits_[static_cast<std::size_t>(s)].misfit > 0 && cut_state(s, whole)) return true;
     }
     return false;
   }
@@ -210,6 +227,7 @@ class Cutter {
     std::vector<std::pair<double, MemoryCut>> ranked;
     const double now = fits_[static_cast<std::size_t>(s)].cost - (e_->symbols ? 1e-6 : kStateCost);
     for (const MemoryCut& c : cuts) {
+      if (exhausted()) return false;
       const double cost = cost_of_cut(steps, c);
       if (cost < now - 1e-9) ranked.emplace_back(cost, c);
     }
@@ -249,7 +267,7 @@ class Cutter {
     Numbers low, high;
     for (const int step : steps) (slot_value(*e_, step, cut.slot) >= cut.at ? high : low).push_back(step);
     if (low.empty() || high.empty()) return std::numeric_limits<double>::infinity();
-    return fit_steps(*e_, next_states(), low).cost + fit_steps(*e_, next_states(), high).cost;
+    return fit(next_states(), low).cost + fit(next_states(), high).cost;
   }
 
   double total_cost() const {
@@ -326,7 +344,7 @@ class Cutter {
     --count_;
     for (InputTreeFit& f : fits_)
       for (InputTree::Node& n : f.tree.nodes) n.outcome.next = renumbered(n.outcome.next);
-    fits_[static_cast<std::size_t>(a)] = fit_steps(*e_, state_, steps_[static_cast<std::size_t>(a)]);
+    fits_[static_cast<std::size_t>(a)] = fit(state_, steps_[static_cast<std::size_t>(a)]);
   }
 
   // Two states to which one end of the rule leads, with the same answer, while its other steps are few; {-1, -1}: none.
@@ -351,6 +369,7 @@ class Cutter {
 
   const Experience* e_;
   const RefineOptions* options_;
+  double* work_;
   Numbers state_, none_;
   bool answers_first_, look_ahead_;
   int count_ = 1;
@@ -395,15 +414,16 @@ Grouping refine_by_cuts(const Experience& experience, const RefineOptions& optio
   // too.
   constexpr std::array<std::pair<bool, bool>, 4> kWays = {{{true, true}, {false, true}, {true, false}, {false, false}}};
   Grouping best;
+  double work = 0;
   for (const auto& [answers_first, look_ahead] : kWays) {
-    Grouping g = Cutter(experience, options, answers_first, look_ahead).run();
+    Grouping g = Cutter(experience, options, answers_first, look_ahead, work).run();
     const bool first = best.count == 0;
     const bool better = g.settled != best.settled ? g.settled
                         : g.settled               ? g.count < best.count
                                                   : g.description < best.description;
     if (first || better) best = std::move(g);
     const bool hopeless = !best.settled && best.misfit > kHopeless * static_cast<double>(experience.steps.size());
-    if ((best.settled && best.count <= kFewStates) || hopeless || experience.symbols) break;
+    if ((best.settled && best.count <= kFewStates) || hopeless || experience.symbols || work > kMostWork) break;
   }
   return best;
 }

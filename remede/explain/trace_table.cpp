@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include <fmt/format.h>
@@ -17,7 +18,7 @@ namespace {
 constexpr std::size_t kMostInputs = 5;  // with more, values stand in the path only
 constexpr std::size_t kMostCells = 6;
 constexpr std::size_t kPathWidth = 56;
-constexpr std::size_t kReadsWidth = 24;
+constexpr std::size_t kReadsWidth = 32;
 
 std::string step_text(const Trace& trace, int number) {
   return fmt::format("{} {}", trace.step_name, trace.steps[static_cast<std::size_t>(number)].name);
@@ -49,16 +50,24 @@ std::string path_text(const Wording& words, const TreeStep& step, bool with_valu
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-// "m1 from step 1" for what the path, the answer and the writes used.
-std::string reads_text(const Wording& words, const Trace& trace, const TreeStep& step) {
+// "m1 and m3", "m1 to m4": cells in the order of the tree.
+std::string cells_text(const Wording& words, const std::set<int>& cells) {
+  const auto name = [&words](int k) { return words.feature[static_cast<std::size_t>(words.tree->n_x + k)]; };
+  const bool run = cells.size() > 2 && *cells.rbegin() - *cells.begin() + 1 == static_cast<int>(cells.size());
+  if (run) return fmt::format("{} to {}", name(*cells.begin()), name(*cells.rbegin()));
   std::string text;
-  std::set<int> done;
-  for (const MemoryRead& r : step.reads) {
-    if (r.written_at < 0 || !words.view.cell_in_use(r.cell) || !done.insert(r.cell).second) continue;
-    text +=
-        fmt::format("{}{} from {}", text.empty() ? "" : ", ",
-                    words.feature[static_cast<std::size_t>(words.tree->n_x + r.cell)], step_text(trace, r.written_at));
-  }
+  for (const int k : cells) text += fmt::format("{}{}", text.empty() ? "" : " and ", name(k));
+  return text;
+}
+
+// "m1 and m2 from step 1" for what the path, the answer and the writes used.
+std::string reads_text(const Wording& words, const Trace& trace, const TreeStep& step) {
+  std::map<int, std::set<int>> cells;  // by the step that wrote them
+  for (const MemoryRead& r : step.reads)
+    if (r.written_at >= 0 && words.view.cell_in_use(r.cell)) cells[r.written_at].insert(r.cell);
+  std::string text;
+  for (const auto& [written_at, read] : cells)
+    text += fmt::format("{}{} from {}", text.empty() ? "" : ", ", cells_text(words, read), step_text(trace, written_at));
   return text;
 }
 

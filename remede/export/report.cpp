@@ -73,6 +73,7 @@ std::string tree_section(const Model& model, const Observations& seen) {
     body += html::figure(tree_to_svg(model, t, options));
   }
   if (model.trees.size() > kMostTrees) body += html::paragraph(fmt::format("... and {} more trees.", model.trees.size() - kMostTrees));
+  body += rule_list(model, seen);
   return html::section("tree", model.trees.size() > 1 ? "Trees" : "Tree", body);
 }
 
@@ -128,6 +129,7 @@ std::string report_page(const Model& model, const Dataset& data, const ReportOpt
   body += tree_section(model, observe(model, sequences));
   body += machine_section(model, sequences);
   body += trace_section(model, data, predictions);
+  body += importance_section(model, sequences, options.threads);
   body += curve_section(model.training);
   body += data_section(model, data);
   body += settings_section(model, options);

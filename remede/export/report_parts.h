@@ -4,6 +4,7 @@
 #include <string>
 
 #include "remede/data/dataset.h"
+#include "remede/explain/observe.h"
 #include "remede/model/metrics.h"
 #include "remede/model/model.h"
 
@@ -14,5 +15,11 @@ std::string data_section(const Model& model, const Dataset& data);
 
 // Tables of scores, the confusion or the scatter of answers, and how the score depends on the place in the sequence.
 std::string score_section(const Model& model, const Sequences& data, const Predictions& predictions, const Scores& scores);
+
+// How much each input and cell matters, and how far back the model looks.
+std::string importance_section(const Model& model, const Sequences& data, int threads);
+
+// Each leaf as a sentence, to be unfolded.
+std::string rule_list(const Model& model, const Observations& seen);
 
 }  // namespace remede

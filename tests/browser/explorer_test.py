@@ -68,7 +68,7 @@ class ExplorerTest(unittest.TestCase):
                 first, end = answer["before"], answer["before"] + answer["steps"]
                 self.assertEqual(answer["leaves"], expected[number]["leaves"][first * trees:end * trees], f"{name}, {number}")
                 self.assertEqual(answer["bits"], expected[number]["bits"][first * outputs:end * outputs], f"{name}, {number}")
-            page.wait("document.querySelector('#agreement').dataset.state !== 'checking'")
+            page.wait("['good', 'bad'].includes(document.querySelector('#agreement').dataset.state)")
             self.assertEqual(page.evaluate("document.querySelector('#agreement').dataset.state"), "good", name)
             self.assertEqual(page.complaints(), [], name)
             steps += shown

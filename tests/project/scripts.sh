@@ -20,6 +20,7 @@ expect_exit() {
 }
 expect_exit 2 "expected one of packages" ./test no-such-step
 expect_exit 0 "sanitize:" ./test --list
+expect_exit 0 "browser:" ./test --list
 expect_exit 0 "./test --quick" ./test --help
 expect_exit 2 "expected build or test" tools/install-packages nothing
 expect_exit 2 "usage" tools/install-packages
@@ -33,4 +34,5 @@ printf '#!/usr/bin/env bash\necho 1000\n' >"$tools/id"
 chmod +x "$tools/apt-get" "$tools/dpkg-query" "$tools/id"
 expect_exit 1 "neither root nor sudo" env PATH="$tools" bash tools/install-packages build
 expect_exit 0 "libgtest-dev" env PATH="$tools" bash tools/install-packages --missing test
+expect_exit 0 "chromium" env PATH="$tools" bash tools/install-packages --missing test
 exit $wrong
