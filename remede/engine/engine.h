@@ -41,16 +41,22 @@ struct BatchLoss {
   }
 };
 
+// Memory carried over, where a long sequence was cut into windows that are sequences of their own: (sequences of the data, n_m).
+struct Carry {
+  std::span<const float> before;  // that each sequence starts from
+  std::span<float> after;         // that each sequence of the batch ends with: ASSIGNED
+};
+
 class Engine {
  public:
   virtual ~Engine() = default;
 
   // The gradient of the mean loss over the batch (the sequences of `data` with these numbers) is ASSIGNED to `gradient`.
   // Classification iff data.label is not empty. fill: (n_x) what a missing input counts as in writes and linear leaves.
-  // The result does not depend on the number of threads.
+  // Without `carry` every sequence starts from zero memory. The result does not depend on the number of threads.
   virtual BatchLoss gradient(const Parameters<float>& parameters, const GradientForm& form, const Sequences& data,
                              std::span<const float> fill, std::span<const std::uint32_t> batch,
-                             Parameters<float>& gradient) = 0;
+                             Parameters<float>& gradient, const Carry* carry = nullptr) = 0;
 
   // The loss alone.
   virtual BatchLoss loss(const Parameters<float>& parameters, const Sequences& data, std::span<const float> fill,

@@ -18,7 +18,7 @@ class PlainEngine final : public Engine {
 
   BatchLoss gradient(const Parameters<float>& parameters, const GradientForm& form, const Sequences& data,
                      std::span<const float> fill, std::span<const std::uint32_t> batch,
-                     Parameters<float>& gradient) override {
+                     Parameters<float>& gradient, const Carry* carry) override {
     const PlainTree<float> tree(parameters, form, fill);
     const auto scale = static_cast<float>(1.0 / total_weight(data, batch));
     const std::vector<std::span<const std::uint32_t>> pieces = cut_pieces(batch, parameters.values.size());
@@ -30,7 +30,9 @@ class PlainEngine final : public Engine {
       std::vector<float> g;
       for (const std::uint32_t s : pieces[i]) {
         const auto sequence = view(data, s);
-        tree.forward(sequence, trace);
+        const auto n_m = static_cast<std::size_t>(parameters.shape.n_m);
+        tree.forward(sequence, trace, carry != nullptr ? carry->before.data() + s * n_m : nullptr);
+        if (carry != nullptr) std::copy_n(trace.memory.end() - static_cast<std::ptrdiff_t>(n_m), n_m, carry->after.begin() + static_cast<std::ptrdiff_t>(s * n_m));
         losses[i] += tree.loss(sequence, trace, scale, &g);
         tree.backward(sequence, trace, g, sums[i]);
       }

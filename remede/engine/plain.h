@@ -52,10 +52,12 @@ class PlainTree {
     for (const T r : p_[Group::kRate]) blend_.push_back(sigmoid(r));
   }
 
-  void forward(const SequenceView<T>& s, Trace<T>& trace) const {
+  // From the memory `start` (n_m), or from zero.
+  void forward(const SequenceView<T>& s, Trace<T>& trace, const T* start = nullptr) const {
     const int n_x = shape_.n_x, n_m = shape_.n_m, n_y = shape_.n_y;
     trace.filled.assign(s.x, s.x + s.length * n_x);
     trace.memory.assign((s.length + 1) * n_m, T(0));
+    if (start != nullptr) std::copy_n(start, n_m, trace.memory.begin());
     trace.u.assign(s.length * n_m, T(0));
     trace.y.assign(s.length * n_y, T(0));
     trace.leaf.assign(s.length, 0);

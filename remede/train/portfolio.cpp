@@ -53,10 +53,11 @@ void fix(const Config& config, StartPlan& plan) {
   if (config.memory) plan.shape.n_m = *config.memory;
 }
 
-// About so many steps of data in an update: enough for a fair gradient, few enough for many updates.
+// About a thousand steps of data in an update: enough for a fair gradient, few enough for many updates. Not fewer than the kernels
+// have lanes: those would be idle.
 int batch_for(const Config& config, const Sequences& training) {
   const double length = static_cast<double>(training.steps()) / static_cast<double>(training.count());
-  const double sequences = std::clamp(1024.0 / length, 2.0, static_cast<double>(config.batch));
+  const double sequences = std::clamp(1024.0 / length, std::min(16.0, static_cast<double>(config.batch)), static_cast<double>(config.batch));
   return static_cast<int>(sequences);
 }
 

@@ -10,6 +10,9 @@
 namespace remede {
 namespace {
 
+constexpr std::size_t kLong = 2048;   // steps: what is longer is cut
+constexpr std::size_t kWindow = 256;  // into windows of at most so many
+
 std::size_t targets_of(const Sequences& data) {
   return static_cast<std::size_t>(
       std::count_if(data.weight.begin(), data.weight.end(), [](float w) { return w > 0.0F; }));
@@ -59,6 +62,19 @@ void balance(const Sequences& counted, std::span<Sequences* const> weighted) {
     }
 }
 
+// Sequences too long to learn from at once become windows, each with the memory of the one before it.
+void cut_long_ones(TrainingData& data) {
+  const Sequences& whole = data.training;
+  std::size_t longest = 0;
+  for (std::size_t s = 0; s < whole.count(); ++s) longest = std::max(longest, whole.length(s));
+  if (longest <= kLong) return;
+  std::vector<std::uint8_t> first(whole.steps() + 1);
+  for (std::size_t s = 0; s < whole.count(); ++s) first[static_cast<std::size_t>(whole.offset[s])] = 1;
+  data.training = cut(whole, kWindow);
+  for (std::size_t s = 0; s < data.training.count(); ++s)
+    data.continues.push_back(first[static_cast<std::size_t>(data.training.offset[s])] == 0 ? 1 : 0);
+}
+
 bool scales_inputs(const Config& config, const Sequences& training) {
   return config.standardise.value_or(!inputs_of_order_one(training));
 }
@@ -98,6 +114,7 @@ Prepared prepare(const Dataset& training, const Dataset* validation, const Confi
   p.data.fill.assign(n_x, 0.0F);
   p.fill = p.scaling.x_shift.empty() ? p.data.fill : p.scaling.x_shift;
   p.data.quantiles = input_quantiles(p.data.training);
+  if (config.output_order.value_or(OutputOrder::kZero) == OutputOrder::kZero) cut_long_ones(p.data);
   return p;
 }
 

@@ -19,17 +19,33 @@ Trainer::Trainer(const StartPlan& plan, const TrainingData& data)
   std::iota(order_.begin(), order_.end(), 0U);
   std::iota(validation_.begin(), validation_.end(), 0U);
   position_ = order_.size();  // the first batch shuffles
+  if (!data.continues.empty()) {
+    before_.resize(order_.size() * static_cast<std::size_t>(plan.shape.n_m));
+    after_ = before_;
+  }
 }
 
 void Trainer::update(Engine& engine) {
-  const BatchLoss loss =
-      engine.gradient(parameters_, plan_.gradient, data_->training, data_->fill, next_batch(), gradient_);
+  const std::span<const std::uint32_t> batch = next_batch();
+  const Carry carry{before_, after_};
+  const BatchLoss loss = engine.gradient(parameters_, plan_.gradient, data_->training, data_->fill, batch, gradient_,
+                                         data_->continues.empty() ? nullptr : &carry);
   const float clip = clip_factor(gradient_.values, plan_.clip);
   lost_ = !std::isfinite(loss.loss) || !std::isfinite(clip);
   if (lost_) return;
   adam_.update(parameters_, gradient_, clip, schedule_.factor(updates_));
+  carry_over(batch);
   since_validation_ += loss;
   ++updates_;
+}
+
+// What a window ended with is where the next one begins, from its next turn on.
+void Trainer::carry_over(std::span<const std::uint32_t> batch) {
+  if (data_->continues.empty()) return;
+  const auto n_m = static_cast<std::size_t>(plan_.shape.n_m);
+  for (const std::uint32_t s : batch)
+    if (s + 1 < data_->continues.size() && data_->continues[s + 1] != 0)
+      std::copy_n(after_.begin() + static_cast<std::ptrdiff_t>(s * n_m), n_m, before_.begin() + static_cast<std::ptrdiff_t>((s + 1) * n_m));
 }
 
 void Trainer::advance_to(std::uint64_t updates, Engine& engine, const std::function<bool()>& pause) {
@@ -93,6 +109,7 @@ void Trainer::save(ByteWriter& to) const {
   adam_.save(to);
   to.put(schedule_.decay_begin);
   to.put(schedule_.decay_length);
+  to.put(before_);
   to.put(order_);
   to.put(static_cast<std::uint64_t>(position_));
   to.put(updates_);
@@ -119,6 +136,7 @@ void Trainer::load(ByteReader& from) {
   adam_.load(from);
   from.get(schedule_.decay_begin);
   from.get(schedule_.decay_length);
+  from.get(before_, before_.size());
   from.get(order_, data_->training.count());
   position_ = from.get<std::uint64_t>();
   from.get(updates_);

@@ -26,6 +26,9 @@ struct TrainingData {
   Sequences validation;      // may be the training data again
   std::vector<float> fill;   // (n_x) what a missing input counts as
   InputQuantiles quantiles;  // of the training inputs
+  // (training sequences) 1: a window of a longer sequence that goes on where the one before it ended, and starts from the memory the
+  // other had when it was last shown; empty: none does.
+  std::vector<std::uint8_t> continues;
 };
 
 // Updates that show about every training sequence once.
@@ -74,6 +77,7 @@ class Trainer {
   static constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
 
   void update(Engine& engine);
+  void carry_over(std::span<const std::uint32_t> batch);
   std::span<const std::uint32_t> next_batch();
 
   StartPlan plan_;
@@ -83,6 +87,7 @@ class Trainer {
   Parameters<float> gradient_;  // scratch
   Adam adam_;
   Schedule schedule_;
+  std::vector<float> before_, after_;      // (training sequences, n_m) carried memory; empty where no sequence was cut
   std::vector<std::uint32_t> order_;       // the training sequences, shuffled anew every epoch
   std::vector<std::uint32_t> validation_;  // 0, 1, 2, ...: all of them
   std::size_t position_ = 0;               // in order_

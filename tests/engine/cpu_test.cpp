@@ -69,8 +69,13 @@ void expect_same(const Setting& s, std::uint64_t seed) {
   for (float& f : fill) f = static_cast<float>(random.normal());
   const std::vector<std::uint32_t> batch = all_of(data);
   Parameters<float> plain, fast;
-  const BatchLoss a = make_plain_engine()->gradient(p, s.form, data, fill, batch, plain);
-  const BatchLoss b = make_engine()->gradient(p, s.form, data, fill, batch, fast);
+  std::vector<float> before(data.count() * static_cast<std::size_t>(s.shape.n_m)), after_plain(before), after_fast(before);
+  for (float& m : before) m = static_cast<float>(random.uniform(-2.0, 2.0));
+  const Carry carry_plain{before, after_plain}, carry_fast{before, after_fast};
+  const bool carried = seed % 2 == 0;
+  const BatchLoss a = make_plain_engine()->gradient(p, s.form, data, fill, batch, plain, carried ? &carry_plain : nullptr);
+  const BatchLoss b = make_engine()->gradient(p, s.form, data, fill, batch, fast, carried ? &carry_fast : nullptr);
+  EXPECT_EQ(after_plain, after_fast) << "seed " << seed;
   EXPECT_NEAR(a.mean(), b.mean(), 1e-5 * std::max(1.0, a.mean())) << "seed " << seed;
   EXPECT_NEAR(a.weight, b.weight, 1e-4);
   EXPECT_NEAR(a.correct, b.correct, 1e-4) << "seed " << seed;
@@ -93,6 +98,32 @@ TEST(cpu_engine, gives_the_gradient_of_the_plain_engine_in_shallow_trees) {
 TEST(cpu_engine, gives_the_gradient_of_the_plain_engine_in_deep_trees) {
   Random random(12);
   for (std::uint64_t seed = 0; seed < 24; ++seed) expect_same(random_setting(random, 9 + static_cast<int>(random.below(3))), seed);
+}
+
+TEST(cpu_engine, long_sequences_and_their_windows_lose_the_same) {
+  Random random(14);
+  for (std::uint64_t seed = 0; seed < 6; ++seed) {
+    Setting s = random_setting(random, 3);
+    s.shape.form.output_order = OutputOrder::kZero;
+    const Sequences windows = random_data(s, random, 900);
+    Sequences whole = windows;  // the same steps as one sequence, longer than what the kernels take at a time
+    whole.offset = {0, windows.offset.back()};
+    ASSERT_GT(whole.steps(), 3000U);
+    const Parameters<float> p = random_parameters(s.shape, seed);
+    const std::uint32_t only[] = {0};
+    const BatchLoss plain = make_plain_engine()->loss(p, whole, {}, only), fast = make_engine()->loss(p, whole, {}, only);
+    EXPECT_NEAR(plain.mean(), fast.mean(), 1e-4 * std::max(1.0, plain.mean()));
+    const auto n_m = static_cast<std::size_t>(s.shape.n_m);
+    std::vector<float> before(windows.count() * n_m), after(before);
+    BatchLoss sum;
+    Parameters<float> gradient;
+    for (std::uint32_t w = 0; w < windows.count(); ++w) {
+      const Carry carry{before, after};
+      sum += make_engine()->gradient(p, s.form, windows, {}, std::span(&w, 1), gradient, &carry);
+      if (w + 1 < windows.count()) std::copy_n(after.begin() + static_cast<std::ptrdiff_t>(w * n_m), n_m, before.begin() + static_cast<std::ptrdiff_t>((w + 1) * n_m));
+    }
+    EXPECT_NEAR(sum.mean(), fast.mean(), 1e-4 * std::max(1.0, fast.mean()));
+  }
 }
 
 TEST(cpu_engine, gives_the_same_bits_for_any_number_of_threads) {

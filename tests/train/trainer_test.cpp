@@ -35,7 +35,7 @@ class Recorder final : public Engine {
   std::size_t bad_update = std::numeric_limits<std::size_t>::max();
 
   BatchLoss gradient(const Parameters<float>& parameters, const GradientForm&, const Sequences&, std::span<const float>,
-                     std::span<const std::uint32_t> batch, Parameters<float>& gradient) override {
+                     std::span<const std::uint32_t> batch, Parameters<float>& gradient, const Carry*) override {
     batches.emplace_back(batch.begin(), batch.end());
     for (std::size_t i = 0; i < gradient.values.size(); ++i) gradient.values[i] = parameters.values[i] - 1.0F;
     if (batches.size() == bad_update) gradient.values.back() = std::numeric_limits<float>::quiet_NaN();

@@ -19,8 +19,8 @@ class CpuEngine final : public Engine {
 
   BatchLoss gradient(const Parameters<float>& parameters, const GradientForm& form, const Sequences& data,
                      std::span<const float> fill, std::span<const std::uint32_t> batch,
-                     Parameters<float>& gradient) override {
-    const BatchLoss total = run(parameters, form, data, fill, batch, true);
+                     Parameters<float>& gradient, const Carry* carry) override {
+    const BatchLoss total = run(parameters, form, data, fill, batch, true, carry);
     if (!(gradient.shape == parameters.shape) || gradient.values.size() != parameters.values.size())
       gradient = Parameters<float>(parameters.shape);
     if (total.weight == 0) {
@@ -37,12 +37,12 @@ class CpuEngine final : public Engine {
 
   BatchLoss loss(const Parameters<float>& parameters, const Sequences& data, std::span<const float> fill,
                  std::span<const std::uint32_t> batch) override {
-    return run(parameters, GradientForm(), data, fill, batch, false);
+    return run(parameters, GradientForm(), data, fill, batch, false, nullptr);
   }
 
  private:
   BatchLoss run(const Parameters<float>& parameters, const GradientForm& form, const Sequences& data,
-                std::span<const float> fill, std::span<const std::uint32_t> batch, bool gradient) {
+                std::span<const float> fill, std::span<const std::uint32_t> batch, bool gradient, const Carry* carry) {
     cpu::prepare(parameters, form, tree_);
     order_.assign(batch.begin(), batch.end());
     // Longest first, so that lanes of a block end together: no step of a long sequence is paid for by a short one.
@@ -51,7 +51,7 @@ class CpuEngine final : public Engine {
     pieces_ = cut_pieces(order_, parameters.values.size());
     if (sums_.size() < pieces_.size()) sums_.resize(pieces_.size());
     parallel_for(pieces_.size(), threads_, [&](std::size_t i, int worker) {
-      cpu::run_piece(tree_, {&data, fill, pieces_[i], gradient}, scratch_[worker], sums_[i]);
+      cpu::run_piece(tree_, {&data, fill, pieces_[i], gradient, carry}, scratch_[worker], sums_[i]);
     });
     BatchLoss total;
     for (std::size_t i = 0; i < pieces_.size(); ++i) total += sums_[i].loss;

@@ -53,6 +53,7 @@ inline void reserve(const PreparedTree& tree, std::size_t steps, int target_widt
   at_least(s.v_rows, static_cast<std::size_t>(tree.node_row) * 16);
   at_least(s.r, static_cast<std::size_t>(shape.depth + 1) * 16);
   at_least(s.q, n_m * 16 * 3);
+  at_least(s.memory, n_m * 16);
   at_least(s.of_leaf, static_cast<std::size_t>(tree.stride + cpu::kOverRead) * 16);
   if (tree.dense) {
     at_least(s.right, steps * shape.nodes());
@@ -107,8 +108,9 @@ HWY_INLINE bool load_lanes(const T* const* from, const Block& b, int width, std:
   return nan;
 }
 
-// Lays the block out in lanes; lanes without a step hold zeros.
-inline Block load_block(const PreparedTree& tree, const cpu::Piece& piece, std::span<const std::uint32_t> numbers, Scratch& s) {
+// Lays the steps from `begin` on, at most `most`, of these sequences out in lanes; lanes without a step hold zeros.
+inline Block load_block(const PreparedTree& tree, const cpu::Piece& piece, std::span<const std::uint32_t> numbers, std::size_t begin,
+                        std::size_t most, Scratch& s) {
   const Sequences& data = *piece.data;
   Block b;
   b.classes = !data.label.empty();
@@ -116,8 +118,9 @@ inline Block load_block(const PreparedTree& tree, const cpu::Piece& piece, std::
   const float *x[16] = {}, *weight[16] = {}, *value[16] = {};
   const std::int32_t* label[16] = {};
   for (std::size_t lane = 0; lane < numbers.size(); ++lane) {
-    const auto first = static_cast<std::size_t>(data.offset[numbers[lane]]);
-    b.length[lane] = data.length(numbers[lane]);
+    const std::size_t length = data.length(numbers[lane]);
+    b.length[lane] = std::min(length - std::min(begin, length), most);
+    const auto first = static_cast<std::size_t>(data.offset[numbers[lane]]) + (b.length[lane] > 0 ? begin : 0);
     x[lane] = data.x.data() + first * static_cast<std::size_t>(n_x);
     weight[lane] = data.weight.data() + first;
     if (b.classes) label[lane] = data.label.data() + first;
@@ -174,10 +177,28 @@ HWY_NOINLINE void forward_step(const PreparedTree& tree, const Block& b, Scratch
   }
 }
 
+// ASSIGNS the memory that the block's sequences start from.
+inline void load_memory(const PreparedTree& tree, const Carry* carry, std::span<const std::uint32_t> numbers, Scratch& s) {
+  const auto n_m = static_cast<std::size_t>(tree.shape.n_m);
+  at_least(s.memory, n_m * 16);
+  std::fill_n(s.memory.data(), n_m * 16, 0.0F);
+  if (carry == nullptr) return;
+  for (std::size_t lane = 0; lane < numbers.size(); ++lane)
+    for (std::size_t k = 0; k < n_m; ++k) s.memory[k * 16 + lane] = carry->before[numbers[lane] * n_m + k];
+}
+
+// The memory that a lane's sequence ends the block with, cell by cell.
+template <typename Visit>
+inline void each_end(const PreparedTree& tree, const Block& b, const Scratch& s, std::size_t lane, const Visit& visit) {
+  const auto n_x = static_cast<std::size_t>(tree.shape.n_x), n_v = static_cast<std::size_t>(tree.shape.n_v());
+  for (std::size_t k = n_x; k < n_v; ++k) visit(k - n_x, s.v[(b.length[lane] * n_v + k) * 16 + lane]);
+}
+
+// From the memory in s.memory.
 HWY_NOINLINE void forward(const PreparedTree& tree, const Block& b, Scratch& s) {
   const int n_x = tree.shape.n_x, n_v = tree.shape.n_v();
-  std::fill_n(s.v.data() + n_x * 16, tree.shape.n_m * 16, 0.0F);
-  if (b.missing) std::fill_n(s.split_v.data() + n_x * 16, tree.shape.n_m * 16, 0.0F);
+  std::copy_n(s.memory.data(), tree.shape.n_m * 16, s.v.data() + n_x * 16);
+  if (b.missing) std::copy_n(s.memory.data(), tree.shape.n_m * 16, s.split_v.data() + n_x * 16);
   const float* split = b.missing ? s.split_v.data() : s.v.data();
   const std::size_t places = 2U * tree.shape.leaves() + 2;
   for (std::size_t t = 0; t < b.steps; ++t) {

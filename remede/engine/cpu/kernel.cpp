@@ -35,13 +35,28 @@ void exponentials(float* values, std::size_t n) {
   for (std::size_t i = 0; i < n; i += 16) store(exp(load(values + i)), values + i);
 }
 
+constexpr std::size_t kPart = 512;  // steps
+
 void run_piece(const cpu::PreparedTree& tree, const cpu::Piece& piece, cpu::Scratch& scratch, cpu::PieceSums& sums) {
   for (std::size_t at = 0; at < piece.sequences.size(); at += 16) {
     const auto block = piece.sequences.subspan(at, std::min<std::size_t>(16, piece.sequences.size() - at));
-    const Block b = load_block(tree, piece, block, scratch);
-    forward(tree, b, scratch);
-    loss(tree, b, scratch, sums.loss);
-    if (piece.gradient) backward(tree, b, scratch, sums);
+    load_memory(tree, piece.carry, block, scratch);
+    const std::size_t longest = piece.data->length(block[0]);
+    // The loss alone needs no step again: long sequences go through in parts. (A first-order output looks back one step.)
+    const bool parts = !piece.gradient && tree.shape.form.output_order == OutputOrder::kZero;
+    const std::size_t most = parts ? kPart : longest;
+    for (std::size_t begin = 0; begin < longest; begin += most) {
+      const Block b = load_block(tree, piece, block, begin, most, scratch);
+      forward(tree, b, scratch);
+      loss(tree, b, scratch, sums.loss);
+      if (piece.gradient) backward(tree, b, scratch, sums);
+      for (std::size_t lane = 0; lane < block.size(); ++lane)
+        each_end(tree, b, scratch, lane, [&](std::size_t k, float m) { scratch.memory[k * 16 + lane] = m; });
+    }
+    if (piece.carry == nullptr) continue;
+    const auto n_m = static_cast<std::size_t>(tree.shape.n_m);
+    for (std::size_t lane = 0; lane < block.size(); ++lane)
+      for (std::size_t k = 0; k < n_m; ++k) piece.carry->after[block[lane] * n_m + k] = scratch.memory[k * 16 + lane];
   }
 }
 

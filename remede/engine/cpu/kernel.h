@@ -78,6 +78,7 @@ struct Scratch {
   AlignedVector<float> v_columns;  // (node_row, 16) v, then ones
   AlignedVector<float> v_rows;   // (16, node_row)
   AlignedVector<float> of_leaf;  // (stride + kOverRead, 16) the numbers of the leaf each lane reached
+  AlignedVector<float> memory;   // (n_m, 16) that a block starts from
   AlignedVector<float> q;        // (3, n_m, 16)
   AlignedVector<float> r;        // (depth, 16)
   AlignedVector<float> tested;   // shallow: (depth, 16) the number of the feature each lane's path tests
@@ -88,6 +89,7 @@ struct Piece {
   std::span<const float> fill;                 // (n_x) or empty
   std::span<const std::uint32_t> sequences;    // longest first
   bool gradient;                               // else the loss alone
+  const Carry* carry;                          // or null
 };
 
 // The kernels of the widest vectors this machine has, or of those that REMEDE_VECTOR names (avx512, avx2, sse4, portable).
