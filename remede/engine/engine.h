@@ -41,6 +41,9 @@ struct BatchLoss {
   }
 };
 
+// Largest derivative by a cell that goes back from step to step. Far beyond what is useful: it keeps one that explodes finite.
+inline constexpr float kMostBack = 1e9F;
+
 // Memory carried over, where a long sequence was cut into windows that are sequences of their own: (sequences of the data, n_m).
 struct Carry {
   std::span<const float> before;  // that each sequence starts from

@@ -135,7 +135,7 @@ class PlainTree {
       add_leaf(j, c, v.data(), sums);
       for (int k = 0; k < n_m; ++k) back[k] = through_leaf(j, k, c, q.data());
       add_splits(j, c, s.x + t * n_x, v.data(), q.data(), back.data(), sums);
-      q = back;
+      for (int k = 0; k < n_m; ++k) q[k] = std::clamp(back[k], -T(kMostBack), T(kMostBack));
     }
   }
 

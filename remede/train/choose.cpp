@@ -17,6 +17,8 @@ constexpr std::size_t kImproved = 2;        // candidates worth the exact moves
 constexpr std::size_t kHoldSequences = 200;  // that the test of holding looks at
 constexpr std::int64_t kHoldRepeats = 300;   // of one step of each
 constexpr double kHoldTie = 0.02;
+constexpr double kTieOfAnswers = 1.1;  // standard errors: one wrong answer more is a tie
+constexpr double kTieOfLosses = 0.5;   // the same for log loss and squared error
 constexpr double kDriftTie = 0.02;
 
 // Validation sequences with one step of each repeated many times; the repeated steps carry no target. Where a task is about what
@@ -72,30 +74,23 @@ void assess(Candidate& c, const Sequences& validation, const Sequences& hold) {
   c.accuracy = s.accuracy;
   c.loss = validation.label.empty() ? s.rmse * s.rmse : s.log_loss;
   c.numbers = stored_numbers(c.model);
+  c.units = score_units(c.model, validation);
   c.drift = drift(c.model, validation);
   if (hold.steps() > 0) c.hold = score(c.model, hold).accuracy;
 }
 
-// How much worse than the best still counts as equal: about what chance does to the best one's score.
-double chance(const Candidate& best, const Sequences& validation, std::size_t targets) {
-  const auto n = static_cast<double>(std::max<std::size_t>(1, targets));
-  if (validation.label.empty()) return 0.01 * best.loss;
-  return std::max(std::sqrt(best.accuracy * (1 - best.accuracy) / n), 1.5 / n);
-}
-
 // Best first: among those as good as the best, those that hold; among those, the fewest numbers; then the rest by their score.
-void order(std::vector<Candidate>& all, const Sequences& validation) {
+void order(std::vector<Candidate>& all, const Sequences& validation, double solved) {
   const bool classes = !validation.label.empty();
   const auto better = [&](const Candidate& a, const Candidate& b) {
     if (classes && a.accuracy != b.accuracy) return a.accuracy > b.accuracy;
     return a.loss < b.loss;
   };
   std::stable_sort(all.begin(), all.end(), better);
-  const auto targets = static_cast<std::size_t>(std::count_if(validation.weight.begin(), validation.weight.end(), [](float w) { return w > 0.0F; }));
-  const double slack = chance(all.front(), validation, targets);
-  const double best_accuracy = all.front().accuracy, best_loss = all.front().loss;
+  const UnitScores best = all.front().units;
   const auto end = std::stable_partition(all.begin(), all.end(), [&](const Candidate& c) {
-    return classes ? c.accuracy >= best_accuracy - slack : c.loss <= best_loss + slack;
+    if (!as_good(c.units.wrong, best.wrong, best.weight, kTieOfAnswers)) return false;
+    return (classes && c.loss <= solved) || as_good(c.units.loss, best.loss, best.weight, kTieOfLosses);
   });
   double hold = 0, least_drift = 1e9;
   for (auto c = all.begin(); c != end; ++c) hold = std::max(hold, c->hold);
@@ -108,6 +103,20 @@ void order(std::vector<Candidate>& all, const Sequences& validation) {
 }
 
 }  // namespace
+
+bool as_good(const std::vector<double>& score, const std::vector<double>& best, const std::vector<double>& weight, double errors) {
+  double difference = 0, total = 0, squares = 0;
+  for (std::size_t u = 0; u < weight.size(); ++u) {
+    difference += score[u] - best[u];
+    total += weight[u];
+  }
+  if (difference <= 0 || total == 0) return true;
+  for (std::size_t u = 0; u < weight.size(); ++u) {
+    const double off = score[u] - best[u] - difference / total * weight[u];
+    squares += off * off;
+  }
+  return difference <= errors * std::sqrt(squares);
+}
 
 std::size_t stored_numbers(const Model& model) {
   std::size_t sum = 0;
@@ -126,7 +135,8 @@ std::size_t stored_numbers(const Model& model) {
   return sum;
 }
 
-std::vector<Candidate> choose(std::vector<Model> models, const Sequences& training, const Sequences& validation, const Config& config) {
+std::vector<Candidate> choose(std::vector<Model> models, const Sequences& training, const Sequences& validation, const Config& config,
+                              double solved) {
   std::vector<Candidate> all(models.size());
   const Sequences hold = validation.label.empty() ? Sequences() : stretched(validation);
   const auto smaller = [&](Model& model) {
@@ -141,14 +151,14 @@ std::vector<Candidate> choose(std::vector<Model> models, const Sequences& traini
     if (config.simplify) smaller(all[i].model);
     assess(all[i], validation, hold);
   });
-  order(all, validation);
+  order(all, validation, solved);
   if (!config.simplify || !config.improve) return all;
   parallel_for(std::min(kImproved, all.size()), config.threads, [&](std::size_t i, int) {
     improve(all[i].model, training, validation);
     smaller(all[i].model);
     assess(all[i], validation, hold);
   });
-  order(all, validation);
+  order(all, validation, solved);
   return all;
 }
 

@@ -4,8 +4,10 @@
 #include <iterator>
 
 #include "remede/simplify/simplify.h"
+#include "remede/base/threads.h"
 #include "remede/train/choose.h"
 #include "remede/train/paper.h"
+#include "remede/train/polish.h"
 #include "remede/train/prepare.h"
 #include "remede/train/search.h"
 
@@ -51,12 +53,27 @@ bool may_shift_inputs(const Config& config) {
   return config.write_bias.value_or(bias);
 }
 
-// The first of the candidates, or as many of them as the model shall have trees.
-Model assemble(std::vector<Candidate> candidates, int trees) {
-  Model model = std::move(candidates.front().model);
-  for (std::size_t i = 1; i < candidates.size() && static_cast<int>(model.trees.size()) < trees; ++i)
-    std::move(candidates[i].model.trees.begin(), candidates[i].model.trees.end(), std::back_inserter(model.trees));
+// The trees of the candidates as one model.
+Model assemble(const std::vector<Candidate>& candidates) {
+  Model model = candidates.front().model;
+  for (std::size_t i = 1; i < candidates.size(); ++i)
+    model.trees.insert(model.trees.end(), candidates[i].model.trees.begin(), candidates[i].model.trees.end());
   return model;
+}
+
+// Polishes what was chosen, on all the data, where data are few enough for that to matter.
+void polish_all(const std::vector<Finalist>& finalists, std::vector<Candidate>& candidates, const Dataset& training,
+                const Prepared& prepared, const Config& config) {
+  const TrainingData all = everything(training, prepared, config);
+  parallel_for(candidates.size(), config.threads, [&](std::size_t i, int) {
+    Candidate& c = candidates[i];
+    const Finalist& finalist = finalists[c.finalist];
+    if (finalist.plan.shape.form.leaf_output != LeafOutput::kLinear) return;
+    c.model = model_of(polish(finalist, all), prepared, training.schema, config);
+    SimplifyOptions options;
+    options.exact.drop_inputs = false;
+    if (config.simplify) c.model = simplify(c.model, options, &training.sequences, &training.sequences).model;
+  });
 }
 
 }  // namespace
@@ -74,13 +91,20 @@ Fit fit(const Dataset& training, const Dataset* validation, const Config& config
 
   std::vector<Model> models;
   for (const Finalist& finalist : found.finalists) models.push_back(model_of(finalist, prepared, training.schema, config));
-  std::vector<Candidate> candidates = choose(std::move(models), prepared.training, prepared.validation, config);
+  std::vector<Candidate> candidates =
+      choose(std::move(models), prepared.training, prepared.validation, config, solved_loss(prepared.validation));
+  candidates.resize(std::min<std::size_t>(candidates.size(), static_cast<std::size_t>(config.trees)));
   Fit result;
   result.trained_nodes = candidates.front().trained_nodes;
   result.stopped = found.stopped;
   result.held_out = prepared.held_out;
-  result.model = assemble(std::move(candidates), config.trees);
+  result.model = assemble(candidates);
   result.validation = score(result.model, prepared.validation, config.threads);
+  // The score is that of data never learned from; the model is then given the rest as well.
+  if (validation == nullptr && prepared.held_out && config.recipe == Recipe::kDefault && !found.stopped) {
+    polish_all(found.finalists, candidates, training, prepared, config);
+    result.model = assemble(candidates);
+  }
   if (config.simplify) result.model = simplify(result.model, {}, nullptr, nullptr).model;  // inputs that nothing reads go
   return result;
 }

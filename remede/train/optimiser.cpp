@@ -94,6 +94,10 @@ float clip_factor(std::span<const float> gradient, float limit) {
   for (std::size_t k = 0; i < gradient.size(); ++i, ++k) sums[k] += gradient[i] * gradient[i];
   double sum = 0;
   for (const float s : sums) sum += static_cast<double>(s);
+  if (!std::isfinite(sum)) {  // their squares may be too large for a float: a gradient that explodes is cut like any other
+    sum = 0;
+    for (const float g : gradient) sum += static_cast<double>(g) * static_cast<double>(g);
+  }
   if (!std::isfinite(sum)) return std::numeric_limits<float>::quiet_NaN();
   const double norm = std::sqrt(sum);
   const auto most = static_cast<double>(limit);
@@ -117,6 +121,10 @@ void Adam::update(Parameters<float>& parameters, const Parameters<float>& gradie
   run({rate_.size(), gradient.values.data(), rate_.data(), parameters.values.data(), mean_.data(), square_.data(), clip,
     static_cast<float>(static_cast<double>(factor) * correction),
     static_cast<float>(second * static_cast<double>(kSmall))});
+}
+
+void Adam::shrink(std::span<float> values, float amount) {
+  for (float& v : values) v = std::max(std::abs(v) - amount, 0.0F) * (v < 0.0F ? -1.0F : 1.0F);
 }
 
 void Adam::forget(std::size_t begin, std::size_t end) {

@@ -34,6 +34,9 @@ class Adam {
   // REQUIRES: both have the shape given at construction.
   void update(Parameters<float>& parameters, const Parameters<float>& gradient, float clip, float factor);
 
+  // Brings each value closer to 0 by this amount, at most to 0.
+  static void shrink(std::span<float> values, float amount);
+
   // Forgets what it knows of these numbers of the block, for parameters that were set anew; or everything.
   void forget(std::size_t begin, std::size_t end);
   void forget();

@@ -9,6 +9,8 @@ namespace remede {
 namespace {
 
 constexpr std::uint64_t kPlanStream = 0x706c616e00000000;  // plans are drawn apart from the starts' own numbers
+constexpr double kSignalSteps = 3e6;                       // of data in the first round of a signal's starts
+constexpr double kSignalLength = 1e6;                      // and of one lane
 constexpr float kJitter = 0.7F;                            // standard deviation of the logarithm of a rate
 
 template <typename T>
@@ -31,12 +33,12 @@ void event_plan(StartPlan& plan, std::size_t number, Random& random) {
 
 void signal_plan(StartPlan& plan, Random& random) {
   plan.shape.depth = one_of(random, {0, 1, 2, 3, 4});
-  plan.shape.n_m = one_of(random, {8, 12, 16});
+  plan.shape.n_m = one_of(random, {8, 12, 16, 16});
   LeafForm& form = plan.shape.form;
   form.write_bias = true;
   form.write_rule = WriteRule::kBlend;
   form.leaf_output = LeafOutput::kLinear;
-  form.write_reads = one_of(random, {WriteReads::kInputs, WriteReads::kInputsAndMemory});
+  form.write_reads = random.below(4) == 0 ? WriteReads::kInputs : WriteReads::kInputsAndMemory;
   plan.gradient = {SplitGradient::kSoftsign, 4.0F, IndexGradient::kSoftmax, one_of(random, {Mix::kParameters, Mix::kEffects})};
   plan.scales.write = 1.0F;
   plan.scales.rate_mean = static_cast<float>(random.uniform(-4.0, 1.0));
@@ -44,6 +46,8 @@ void signal_plan(StartPlan& plan, Random& random) {
   plan.rates[static_cast<int>(Group::kIndex)] = 0.01F;
   plan.rates[static_cast<int>(Group::kThreshold)] = 0.02F;
   plan.thresholds_from_data = true;
+  plan.average = 0.02F;
+  if (random.below(3) != 0) plan.shrink = exp(static_cast<float>(random.uniform(-5.8, -2.3)));  // .003 .. .1
 }
 
 void fix(const Config& config, StartPlan& plan) {
@@ -59,6 +63,14 @@ int batch_for(const Config& config, const Sequences& training) {
   const double length = static_cast<double>(training.steps()) / static_cast<double>(training.count());
   const double sequences = std::clamp(1024.0 / length, std::min(16.0, static_cast<double>(config.batch)), static_cast<double>(config.batch));
   return static_cast<int>(sequences);
+}
+
+// Updates that show so many steps: a signal is learned from many of them. Fewer where sequences are too few to fill the lanes, since
+// the time an update takes is that of its longest sequence.
+std::uint64_t signal_round(int batch, const Sequences& training) {
+  const double length = static_cast<double>(training.steps()) / static_cast<double>(training.count());
+  const double sequences = std::min(static_cast<double>(batch), static_cast<double>(training.count()));
+  return static_cast<std::uint64_t>(std::clamp(std::min(kSignalSteps / (length * sequences), kSignalLength / length), 400.0, 12000.0));
 }
 
 }  // namespace
@@ -87,6 +99,10 @@ std::vector<Portfolio> draw_portfolios(const Config& config, const Sequences& tr
       fix(config, plan);
       plan.clip = static_cast<float>(config.clip);
       plan.batch = batch_for(config, training);
+      if (regime == Regime::kSignal) {
+        plan.first_round = signal_round(plan.batch, training);
+        plan.validations = 8;
+      }
       plan.seed = static_cast<std::uint64_t>(config.seed);
       plan.stream = number;
       plans.push_back(plan);

@@ -118,6 +118,18 @@ Prepared prepare(const Dataset& training, const Dataset* validation, const Confi
   return p;
 }
 
+TrainingData everything(const Dataset& training, const Prepared& prepared, const Config& config) {
+  TrainingData all;
+  all.training = training.sequences;
+  all.fill = prepared.data.fill;
+  all.quantiles = prepared.data.quantiles;
+  Sequences* only[] = {&all.training};
+  if (training.schema.task == Task::kClassification && config.class_weights == ClassWeights::kBalanced) balance(Sequences(all.training), only);
+  apply(prepared.scaling, all.training);
+  if (config.output_order.value_or(OutputOrder::kZero) == OutputOrder::kZero) cut_long_ones(all);
+  return all;
+}
+
 Budget budget_of(const Config& config, std::size_t sequences, std::uint64_t updates) {
   const std::uint64_t epoch = updates_per_epoch(sequences, config.batch);
   Budget budget;

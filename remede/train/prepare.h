@@ -17,6 +17,9 @@ struct Prepared {
   bool held_out = true;     // false: there was nothing to hold out, and validation is on training data
 };
 
+// All of the training data set, the held-out part included, weighted and scaled as `prepared` was.
+TrainingData everything(const Dataset& training, const Prepared& prepared, const Config& config);
+
 // What the forms that will be tried can undo (scaling.h).
 struct Shifts {
   bool inputs = false;

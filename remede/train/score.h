@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <vector>
 
 #include "remede/data/sequences.h"
 #include "remede/model/model.h"
@@ -16,5 +17,14 @@ struct Score {
   double rmse = 0;  // regression: over all steps and values
 };
 Score score(const Model& model, const Sequences& data, int threads = 1);
+
+// Sums over each unit of the data: a sequence or, where there are few, some consecutive steps of one. For comparing models on the
+// same data.
+struct UnitScores {
+  std::vector<double> loss;    // weighted log loss, or squared error
+  std::vector<double> wrong;   // weight of the steps with a wrong answer; classification
+  std::vector<double> weight;
+};
+UnitScores score_units(const Model& model, const Sequences& data);
 
 }  // namespace remede

@@ -12,9 +12,7 @@ namespace remede {
 namespace {
 
 constexpr std::size_t kFinalists = 4;
-constexpr std::uint64_t kFirstRound = 400;   // updates before the first half is dropped
 constexpr double kSolved = 0.01;             // of the loss of a model that knows the classes' frequencies only
-constexpr std::uint64_t kValidations = 4;      // in a round
 
 // The loss of the best constant answer on the validation data.
 double constant_loss(const Sequences& data) {
@@ -53,7 +51,7 @@ class Search {
       : stages_(stages),
         data_(data),
         session_(session),
-        solved_(kSolved * constant_loss(data.validation)),
+        solved_(solved_loss(data.validation)),
         finalists_(std::max<std::size_t>(kFinalists, static_cast<std::size_t>(config.trees))),
         threads_(config.threads <= 0 ? hardware_threads() : config.threads) {
     for (int w = 0; w < threads_; ++w) engines_.push_back(make_engine(1));
@@ -78,7 +76,7 @@ class Search {
   void begin_stage(std::size_t stage) {
     stage_ = stage;
     round_ = 0;
-    length_ = kFirstRound;
+    length_ = stage < stages_.size() ? stages_[stage].front().first_round : 0;
     finishing_ = false;
     starts_.clear();
     if (stage < stages_.size())
@@ -115,8 +113,9 @@ class Search {
   void advance(Trainer& trainer, Engine& engine) {
     const std::uint64_t from = trainer.updates();
     const auto stop = [this] { return session_.stop(); };
-    for (std::uint64_t k = 1; k <= kValidations && !trainer.lost(); ++k) {
-      trainer.advance_to(from + length_ * k / kValidations, engine, stop);
+    const std::uint64_t validations = trainer.plan().validations;
+    for (std::uint64_t k = 1; k <= validations && !trainer.lost(); ++k) {
+      trainer.advance_to(from + length_ * k / validations, engine, stop);
       if (!trainer.lost()) trainer.validate(engine);
       if (session_.stop()) return;
     }
@@ -218,7 +217,7 @@ class Search {
   std::vector<std::unique_ptr<Engine>> engines_;  // one per thread
   std::size_t stage_ = 0;
   std::uint64_t round_ = 0;
-  std::uint64_t length_ = kFirstRound;            // updates of the round
+  std::uint64_t length_ = 0;                      // updates of the round
   bool finishing_ = false;                        // the next round is the last of its stage
   std::vector<std::unique_ptr<Trainer>> starts_;  // the survivors, best first
   std::vector<std::unique_ptr<Trainer>> done_;    // the finalists of earlier stages
@@ -234,6 +233,8 @@ Finalist finalist_of(const Trainer& trainer) {
           {trainer.training_curve().begin(), trainer.training_curve().end()},
           {trainer.validation_curve().begin(), trainer.validation_curve().end()}};
 }
+
+double solved_loss(const Sequences& validation) { return kSolved * constant_loss(validation); }
 
 SearchResult search(const Config& config, const std::vector<Portfolio>& stages, const TrainingData& data, Session& session) {
   return Search(config, stages, data, session).run();

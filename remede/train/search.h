@@ -26,6 +26,9 @@ struct Finalist {
 
 Finalist finalist_of(const Trainer& trainer);  // its best. REQUIRES: trainer.has_best()
 
+// A validation loss at which nothing is left to learn.
+double solved_loss(const Sequences& validation);
+
 struct SearchResult {
   std::vector<Finalist> finalists;
   bool stopped = false;  // by the session, before its end

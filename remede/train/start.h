@@ -42,6 +42,10 @@ struct StartPlan {
   bool thresholds_from_data = false;  // those of the inputs; cells start in +- scales.threshold in any case
   float clip = 1.0F;                  // largest norm of the gradient; 0: no limit
   int batch = 32;                     // sequences per update
+  float shrink = 0.0F;                // writes and linear leaves come closer to 0 by this part of their rate with every update (L1)
+  float average = 1.0F;               // weight of the newest parameters in the moving average that is validated and kept
+  std::uint64_t first_round = 400;    // updates before the worse half of the starts is dropped
+  std::uint64_t validations = 4;      // in a round
   std::uint64_t seed = 1;
   std::uint64_t stream = 0;  // the number of the start: every start draws from a stream of its own
 };

@@ -12,6 +12,7 @@ Trainer::Trainer(const StartPlan& plan, const TrainingData& data)
       random_(plan.seed, plan.stream),
       parameters_(initial_parameters(plan, data.quantiles, random_)),
       gradient_(plan.shape),
+      average_(parameters_),
       adam_(plan.shape, plan.rates),
       order_(data.training.count()),
       validation_(data.validation.count()),
@@ -34,9 +35,24 @@ void Trainer::update(Engine& engine) {
   lost_ = !std::isfinite(loss.loss) || !std::isfinite(clip);
   if (lost_) return;
   adam_.update(parameters_, gradient_, clip, schedule_.factor(updates_));
+  shrink(schedule_.factor(updates_));
+  average();
   carry_over(batch);
   since_validation_ += loss;
   ++updates_;
+}
+
+void Trainer::shrink(float factor) {
+  if (plan_.shrink == 0.0F) return;
+  for (const Group group : {Group::kWrite, Group::kLinear})
+    Adam::shrink(parameters_[group], plan_.shrink * factor * plan_.rates[static_cast<std::size_t>(group)]);
+}
+
+void Trainer::average() {
+  // The first ones count alike.
+  const float weight = std::max(plan_.average, 1.0F / static_cast<float>(updates_ - averaged_from_ + 1));
+  for (std::size_t i = 0; i < average_.values.size(); ++i)
+    average_.values[i] += weight * (parameters_.values[i] - average_.values[i]);
 }
 
 // What a window ended with is where the next one begins, from its next turn on.
@@ -76,7 +92,7 @@ std::span<const std::uint32_t> Trainer::next_batch() {
 }
 
 BatchLoss Trainer::validate(Engine& engine) {
-  const BatchLoss loss = engine.loss(parameters_, data_->validation, data_->fill, validation_);
+  const BatchLoss loss = engine.loss(average_, data_->validation, data_->fill, validation_);
   validation_curve_.push_back(loss.mean());
   training_curve_.push_back(since_validation_.mean());
   since_validation_ = BatchLoss();
@@ -84,7 +100,7 @@ BatchLoss Trainer::validate(Engine& engine) {
   if (!std::isfinite(loss.loss)) {
     lost_ = true;
   } else if (!has_best() || loss.mean() < best_loss_) {
-    best_.values = parameters_.values;
+    best_.values = average_.values;
     best_.missing_right = parameters_.missing_right;
     best_loss_ = loss.mean();
     best_accuracy_ = loss.accuracy();
@@ -93,16 +109,21 @@ BatchLoss Trainer::validate(Engine& engine) {
   return loss;
 }
 
+void Trainer::begin_at(const Parameters<float>& parameters) { parameters_ = average_ = parameters; }
+
 void Trainer::return_to_best() {
   if (!has_best() || best_updates_ == updates_) return;
   parameters_.values = best_.values;
   parameters_.missing_right = best_.missing_right;
+  average_.values = best_.values;
+  averaged_from_ = updates_;
   adam_.forget();
 }
 
 void Trainer::save(ByteWriter& to) const {
   for (const std::uint64_t word : random_.state()) to.put(word);
-  for (const Parameters<float>* p : {&parameters_, &best_}) {
+  to.put(averaged_from_);
+  for (const Parameters<float>* p : {&parameters_, &average_, &best_}) {
     to.put(p->values);
     to.put(p->missing_right);
   }
@@ -129,7 +150,8 @@ void Trainer::load(ByteReader& from) {
   std::array<std::uint64_t, 4> state{};
   for (std::uint64_t& word : state) from.get(word);
   random_.set_state(state);
-  for (Parameters<float>* p : {&parameters_, &best_}) {
+  from.get(averaged_from_);
+  for (Parameters<float>* p : {&parameters_, &average_, &best_}) {
     from.get(p->values, plan_.shape.total());
     from.get(p->missing_right, static_cast<std::size_t>(plan_.shape.nodes()));
   }

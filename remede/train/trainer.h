@@ -48,6 +48,9 @@ class Trainer {
 
   // From now on the rates fall to zero over so many updates.
   void begin_decay(std::uint64_t length) { schedule_ = {updates_, length}; }
+  // Takes these parameters instead of those drawn. REQUIRES: the shape of the plan; no update has been made.
+  void begin_at(const Parameters<float>& parameters);
+
   // Back to the best parameters. What the optimiser knew of the others is forgotten.
   void return_to_best();
 
@@ -59,6 +62,7 @@ class Trainer {
   const Schedule& schedule() const { return schedule_; }
   const StartPlan& plan() const { return plan_; }
   const Parameters<float>& parameters() const { return parameters_; }
+  const Parameters<float>& averaged() const { return average_; }  // over the last updates
 
   bool has_best() const { return best_updates_ != kNever; }  // a validation has given a finite loss
   const Parameters<float>& best() const { return best_; }
@@ -78,6 +82,8 @@ class Trainer {
 
   void update(Engine& engine);
   void carry_over(std::span<const std::uint32_t> batch);
+  void shrink(float factor);
+  void average();
   std::span<const std::uint32_t> next_batch();
 
   StartPlan plan_;
@@ -85,6 +91,7 @@ class Trainer {
   Random random_;
   Parameters<float> parameters_;
   Parameters<float> gradient_;  // scratch
+  Parameters<float> average_;   // of the parameters over the last updates: what is validated
   Adam adam_;
   Schedule schedule_;
   std::vector<float> before_, after_;      // (training sequences, n_m) carried memory; empty where no sequence was cut
@@ -92,6 +99,7 @@ class Trainer {
   std::vector<std::uint32_t> validation_;  // 0, 1, 2, ...: all of them
   std::size_t position_ = 0;               // in order_
   std::uint64_t updates_ = 0;
+  std::uint64_t averaged_from_ = 0;  // the update at which the average began
   bool lost_ = false;
   std::uint64_t validated_at_ = 0;
   BatchLoss since_validation_;  // training loss of the batches since then

@@ -133,8 +133,21 @@ TEST(Clip, ScalesLongGradientsToTheLimit) {
   EXPECT_EQ(clip_factor({}, 1.0F), 1.0F);
 }
 
+TEST(Clip, CutsAGradientWhoseSquaresAreTooLarge) {
+  std::vector<float> gradient(20, 1.0F);
+  gradient[17] = 1e30F;
+  EXPECT_NEAR(clip_factor(gradient, 1.0F) * 1e30F, 1.0F, 1e-5F);
+  EXPECT_EQ(clip_factor(gradient, 0.0F), 1.0F);
+}
+
+TEST(Optimiser, ShrinksToZeroAndNotBeyond) {
+  std::vector<float> values = {1.0F, -1.0F, 0.05F, -0.05F, 0.0F};
+  Adam::shrink(values, 0.1F);
+  EXPECT_EQ(values, (std::vector<float>{0.9F, -0.9F, 0.0F, 0.0F, 0.0F}));
+}
+
 TEST(Clip, SaysWhenTheGradientIsNotFinite) {
-  for (const float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(), 1e30F}) {
+  for (const float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
     std::vector<float> gradient(20, 1.0F);
     gradient[17] = bad;
     EXPECT_TRUE(std::isnan(clip_factor(gradient, 1.0F))) << bad;

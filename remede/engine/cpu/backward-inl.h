@@ -165,7 +165,7 @@ HWY_NOINLINE void backward(const PreparedTree& tree, const Block& b, Scratch& s,
       path_decisions(tree, leaf, (1U << alive) - 1U, split, b.missing, step, s, back);
     }
     if (shape.depth > 0) add_node_rows(tree, v, leaf, alive, s, sums);
-    for (int k = 0; k < n_m; ++k) store(load(back + k * 16), q + k * 16);
+    for (int k = 0; k < n_m; ++k) store(within(load(back + k * 16), kMostBack), q + k * 16);
   }
 }
 

@@ -1,0 +1,17 @@
+#include "remede/train/polish.h"
+
+namespace remede {
+
+Finalist polish(const Finalist& finalist, const TrainingData& everything) {
+  if (finalist.plan.shape.form.leaf_output != LeafOutput::kLinear) return finalist;
+  Trainer trainer(finalist.plan, everything);
+  trainer.begin_at(finalist.parameters);
+  trainer.begin_decay(finalist.plan.first_round);
+  const auto engine = make_engine(1);
+  trainer.advance_to(finalist.plan.first_round, *engine);
+  Finalist polished = finalist;
+  if (!trainer.lost()) polished.parameters = trainer.averaged();
+  return polished;
+}
+
+}  // namespace remede

@@ -1,0 +1,12 @@
+// The last touch where data are few: what was held out to choose the model is learned from, too.
+#pragma once
+
+#include "remede/train/search.h"
+
+namespace remede {
+
+// The finalist, trained on from its best with falling rates on all the data. Forms that hold single events exactly are left as they
+// are: there a fresh nudge can only lose what was found.
+Finalist polish(const Finalist& finalist, const TrainingData& everything);
+
+}  // namespace remede
