@@ -21,8 +21,9 @@ expect_exit() {
 expect_exit 2 "expected one of packages" ./test no-such-step
 expect_exit 0 "sanitize:" ./test --list
 expect_exit 0 "browser:" ./test --list
+expect_exit 0 "python:" ./test --list
 expect_exit 0 "./test --quick" ./test --help
-expect_exit 2 "expected build or test" tools/install-packages nothing
+expect_exit 2 "expected build, python or test" tools/install-packages nothing
 expect_exit 2 "usage" tools/install-packages
 
 # Nobody to install packages: told in one line, nothing tried.

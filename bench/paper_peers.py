@@ -1,0 +1,137 @@
+"""The peers of bench/paper.py. Each learns from parts.training, watches parts.validation, and keeps its best state:
+
+    suggest(trial)                            what is tuned: as with ours, the learning rate (and the dropout of the networks)
+    fit(parts, args, seed, params, report)    returns its validation loss; report(loss) after every epoch
+    predict(X)                                the class at each step, a list of arrays
+"""
+import importlib.util
+
+import numpy as np
+
+LIBRARIES = {"lstm": "torch", "elman": "torch", "xgboost": "xgboost", "catboost": "catboost"}
+ROUNDS_PER_EPOCH = 5  # boosting has no epochs: so many rounds count as one
+PATIENCE = 15  # epochs without a lower validation loss
+
+
+def missing(method):
+    """The library that a method lacks, or None."""
+    library = LIBRARIES.get(method.split("-")[0])
+    return library if library and importlib.util.find_spec(library) is None else None
+
+
+class Network:
+    """Recurrent layers one upon the other with dropout between, and a linear head."""
+
+    def __init__(self, kind, units):
+        self.kind, self.units = kind, units
+
+    def suggest(self, trial):
+        return {"rate": trial.suggest_float("rate", 1e-4, 3e-2, log=True), "dropout": trial.suggest_float("dropout", 0.0, 0.5)}
+
+    def build(self, n_x, dropout):
+        import torch
+
+        kind, units = self.kind, self.units
+
+        class Net(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                sizes = (n_x, *units)
+                self.layers = torch.nn.ModuleList(getattr(torch.nn, kind)(a, b, batch_first=True) for a, b in zip(sizes, units))
+                self.dropout = torch.nn.Dropout(dropout)
+                self.head = torch.nn.Linear(units[-1], 3)
+
+            def forward(self, x):
+                for layer in self.layers:
+                    x = self.dropout(layer(x)[0])
+                return self.head(x)
+        return Net()
+
+    def fit(self, parts, args, seed, params, report):
+        import torch
+
+        torch.manual_seed(seed)
+        as_tensors = lambda X, y: (torch.from_numpy(np.stack(X)), torch.from_numpy(np.stack(y).astype(np.int64) + 1))
+        x, y = as_tensors(*parts.training)
+        x_held, y_held = as_tensors(*parts.validation)
+        self.net = self.build(x.shape[2], params["dropout"])
+        optimiser = torch.optim.Adam(self.net.parameters(), params["rate"])
+        loss_of = lambda a, b: torch.nn.functional.cross_entropy(self.net(a).flatten(0, 1), b.flatten())
+        best, since, kept = np.inf, 0, None
+        for _ in range(args.epochs):
+            self.net.train()
+            for batch in torch.randperm(len(x)).split(32):
+                optimiser.zero_grad()
+                loss_of(x[batch], y[batch]).backward()
+                torch.nn.utils.clip_grad_norm_(self.net.parameters(), 1.0)
+                optimiser.step()
+            self.net.eval()
+            with torch.no_grad():
+                loss = float(loss_of(x_held, y_held))
+            since += 1
+            if loss < best:
+                best, since, kept = loss, 0, {k: v.clone() for k, v in self.net.state_dict().items()}
+            report(best)
+            if since >= PATIENCE:
+                break
+        self.net.load_state_dict(kept)
+        return best
+
+    def predict(self, X):
+        import torch
+
+        with torch.no_grad():
+            return list(self.net(torch.from_numpy(np.stack(X))).argmax(2).numpy() - 1)
+
+
+def windows(X, lags):
+    """One row per step: its inputs and those of the lags - 1 steps before; NaN before the first."""
+    rows = []
+    for x in X:
+        padded = np.vstack([np.full((lags - 1, x.shape[1]), np.nan, np.float32), x])
+        rows.append(np.hstack([padded[k:k + len(x)] for k in range(lags)]))
+    return np.vstack(rows)
+
+
+class Boosting:
+    """Trees on lag windows: where the window ends, so does what they know."""
+
+    def __init__(self, lags):
+        self.lags = lags
+
+    def suggest(self, trial):
+        return {"rate": trial.suggest_float("rate", 0.01, 1.0, log=True)}
+
+    def fit(self, parts, args, seed, params, report):
+        data = [(windows(X, self.lags), np.concatenate(y) + 1) for X, y in (parts.training, parts.validation)]
+        return self.boost(data, ROUNDS_PER_EPOCH * args.epochs, seed, params["rate"])
+
+    def predict(self, X):
+        said = self.classes(windows(X, self.lags)) - 1
+        return np.split(said, np.cumsum([len(x) for x in X])[:-1])
+
+
+class XGBoost(Boosting):
+    def boost(self, data, rounds, seed, rate):
+        import xgboost
+
+        training, held = (xgboost.DMatrix(x, y) for x, y in data)
+        self.booster = xgboost.train(dict(max_depth=6, eta=rate, objective="multi:softprob", num_class=3, seed=seed), training, rounds,
+                                     evals=[(held, "held")], early_stopping_rounds=ROUNDS_PER_EPOCH * PATIENCE, verbose_eval=False)
+        return float(self.booster.best_score)
+
+    def classes(self, x):
+        return self.booster.inplace_predict(x, iteration_range=(0, self.booster.best_iteration + 1)).argmax(1)
+
+
+class CatBoost(Boosting):
+    def boost(self, data, rounds, seed, rate):
+        import catboost
+
+        self.model = catboost.CatBoostClassifier(iterations=rounds, depth=6, learning_rate=rate, random_seed=seed, verbose=False,
+                                                 loss_function="MultiClass", early_stopping_rounds=ROUNDS_PER_EPOCH * PATIENCE, allow_writing_files=False)
+        self.model.fit(*data[0], eval_set=data[1])
+        return float(self.model.get_best_score()["validation"]["MultiClass"])
+
+    def classes(self, x):
+        return self.model.predict(x).ravel().astype(int)

@@ -1,0 +1,13 @@
+// The parts of the extension remede._native, one function per file. They list and translate; no algorithm lives here.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace remede::python {
+
+void bind_data(nanobind::module_& module);    // Data: sequences with their words
+void bind_model(nanobind::module_& module);   // Model: predict, show, save
+void bind_fit(nanobind::module_& module);     // parameters() and fit()
+void bind_stream(nanobind::module_& module);  // Stream: one live sequence
+
+}  // namespace remede::python

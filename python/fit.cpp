@@ -1,0 +1,247 @@
+// Training. The fit runs on a thread of its own without the interpreter's lock; the calling thread waits, hands progress to
+// Python and looks for Ctrl-C. What is delivered is delivered before training goes on, so that a callback that stops a fit stops it
+// at the same place every time.
+#include <atomic>
+#include <cctype>
+#include <chrono>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "python/bindings.h"
+#include "remede/base/error.h"
+#include "remede/train/fit.h"
+
+namespace nb = nanobind;
+
+namespace remede::python {
+namespace {
+
+using Settings = std::vector<std::pair<std::string, std::string>>;
+constexpr auto kBetweenLooks = std::chrono::milliseconds(50);  // for Ctrl-C
+
+bool asks_to_stop(const nb::object& answer) {
+  const int truth = PyObject_IsTrue(answer.ptr());
+  if (truth < 0) throw nb::python_error();
+  return truth == 1;
+}
+
+// A training thread and the thread that started it.
+class Watch {
+ public:
+  // Called by the training thread: returns when the other has shown the progress to Python.
+  void deliver(const Progress& progress) {
+    std::unique_lock lock(mutex_);
+    waiting_ = progress;
+    changed_.notify_all();
+    changed_.wait(lock, [&] { return !waiting_; });
+  }
+  void end() {
+    const std::lock_guard lock(mutex_);
+    ended_ = true;
+    changed_.notify_all();
+  }
+  bool stopped() const { return stop_.load(std::memory_order_relaxed); }
+
+  // Called by the starting thread, which holds the interpreter's lock. Returns when training has ended; throws nothing.
+  void run(const nb::object& callback) {
+    for (bool ended = false; !ended;) {
+      std::optional<Progress> progress;
+      {
+        const nb::gil_scoped_release release;
+        std::unique_lock lock(mutex_);
+        changed_.wait_for(lock, kBetweenLooks, [&] { return waiting_ || ended_; });
+        progress = waiting_;
+        ended = ended_;
+      }
+      try {
+        if (PyErr_CheckSignals() != 0) throw nb::python_error();
+        if (progress && !callback.is_none() && asks_to_stop(callback(*progress))) stop_ = true;
+      } catch (...) {
+        stop_ = true;
+        error_ = std::current_exception();  // the last one: of two Ctrl-C the second counts
+        ++errors_;
+      }
+      if (progress) {
+        const std::lock_guard lock(mutex_);
+        waiting_.reset();
+        changed_.notify_all();
+      }
+    }
+  }
+  int errors() const { return errors_; }
+  std::exception_ptr error() const { return error_; }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::optional<Progress> waiting_;
+  bool ended_ = false;
+  std::atomic<bool> stop_ = false;
+  std::exception_ptr error_;
+  int errors_ = 0;
+};
+
+// Python says depth where the program says --depth.
+std::string in_python(std::string message) {
+  for (const HyperParameter& p : hyper_parameters()) {
+    const std::string flag = p.flag();
+    for (std::size_t at = message.find(flag); at != std::string::npos; at = message.find(flag, at)) {
+      const std::size_t end = at + flag.size();
+      const bool whole = end == message.size() || (message[end] != '-' && (std::isalnum(static_cast<unsigned char>(message[end])) == 0));
+      if (whole) message.replace(at, flag.size(), p.name);
+      at += 1;
+    }
+  }
+  return message;
+}
+
+Config config_of(const Settings& settings) {
+  try {
+    Config config;
+    for (const auto& [name, text] : settings) {
+      const HyperParameter* found = nullptr;
+      for (const HyperParameter& p : hyper_parameters())
+        if (p.name == name) found = &p;
+      if (found == nullptr) fail("expected a hyper-parameter, got '{}'", name);
+      found->set(config, text);
+    }
+    check(config);
+    return config;
+  } catch (const Error& error) {
+    throw Error(in_python(error.what()));
+  }
+}
+
+// As Python sees one: what was raised while training ran, or None.
+nb::object raised(const Watch& watch) {
+  if (!watch.error()) return nb::none();
+  try {
+    std::rethrow_exception(watch.error());
+  } catch (nb::python_error& error) {
+    return nb::borrow(error.value());
+  } catch (const std::exception& error) {
+    return nb::module_::import_("builtins").attr("RuntimeError")(error.what());
+  }
+}
+
+nb::dict score_of(const Fit& fit) {
+  nb::dict score;
+  const bool classes = fit.model.schema.task == Task::kClassification;
+  if (classes) score["accuracy"] = fit.validation.accuracy;
+  if (classes) score["log_loss"] = fit.validation.log_loss;
+  if (!classes) score["rmse"] = fit.validation.rmse;
+  score["sequences"] = fit.validation.sequences;
+  score["targets"] = fit.validation.targets;
+  score["held_out"] = fit.held_out;
+  return score;
+}
+
+// Returns what the fit left, or only what was raised where it left nothing.
+nb::dict fit_data(const Dataset& training, const Dataset* validation, const Settings& settings, const nb::object& callback) {
+  const Config config = config_of(settings);
+  Watch watch;
+  Callbacks callbacks;
+  callbacks.stop = [&] { return watch.stopped(); };
+  callbacks.progress = [&](const Progress& p) { watch.deliver(p); };
+  std::optional<Fit> found;
+  std::exception_ptr failure;
+  std::thread thread([&] {
+    try {
+      found = fit(training, validation, config, callbacks);
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    watch.end();
+  });
+  watch.run(callback);
+  thread.join();
+  nb::dict result;
+  result["raised"] = raised(watch);
+  result["interruptions"] = watch.errors();
+  if (!found && watch.errors() == 0) {
+    try {
+      std::rethrow_exception(failure);
+    } catch (const Error& error) {
+      throw Error(in_python(error.what()));
+    }
+  }
+  if (!found) return result;
+  result["score"] = score_of(*found);
+  result["trained_nodes"] = found->trained_nodes;
+  result["stopped"] = found->stopped;
+  result["model"] = nb::cast(std::move(found->model));
+  return result;
+}
+
+template <typename T>
+struct PythonType {
+  static constexpr bool kOptional = false;
+  static constexpr const char* kName = std::is_same_v<T, bool>          ? "bool"
+                                       : std::is_enum_v<T>              ? "str"
+                                       : std::is_floating_point_v<T>    ? "float"
+                                                                        : "int";
+};
+template <typename T>
+struct PythonType<std::optional<T>> {
+  static constexpr bool kOptional = true;
+  static constexpr const char* kName = PythonType<T>::kName;
+};
+
+struct TypedName {
+  const char* type;
+  bool optional;
+};
+constexpr TypedName kTypes[] = {
+#define REMEDE_PARAMETER(type, name, value, limits, group, help) {PythonType<type>::kName, PythonType<type>::kOptional},
+#include "remede/train/parameters.def"
+#undef REMEDE_PARAMETER
+};
+
+nb::list parameters() {
+  const Config defaults;
+  const TypedName* typed = kTypes;
+  nb::list all;
+  for (const HyperParameter& p : hyper_parameters()) {
+    nb::dict line;
+    line["name"] = nb::cast(std::string(p.name));
+    line["group"] = nb::cast(std::string(p.group));
+    line["help"] = nb::cast(std::string(p.help));
+    line["words"] = nb::cast(std::string(p.words));
+    line["range"] = nb::cast(p.range());
+    line["default"] = nb::cast(p.get(defaults));
+    line["type"] = typed->type;
+    line["optional"] = typed->optional;
+    ++typed;
+    all.append(line);
+  }
+  return all;
+}
+
+}  // namespace
+
+void bind_fit(nb::module_& module) {
+  nb::class_<Progress>(module, "Progress", "How far a fit has come: what callbacks are given.")
+      .def_ro("done", &Progress::done, "Share of the budget, 0 to 1; a fit may end before it is 1.")
+      .def_ro("updates", &Progress::updates, "Updates of the start that leads.")
+      .def_ro("training_loss", &Progress::training_loss)
+      .def_ro("validation_loss", &Progress::validation_loss)
+      .def_ro("best_loss", &Progress::best_loss, "Lowest validation loss so far.")
+      .def_ro("best_accuracy", &Progress::best_accuracy, "The accuracy there; 0 in regression.")
+      .def_ro("phase", &Progress::phase);
+  module.def("parameters", &parameters, "Every hyper-parameter of training, as declared in C++.");
+  module.def("fit", &fit_data, nb::arg("training"), nb::arg("validation").none(), nb::arg("settings"), nb::arg("callback").none());
+}
+
+}  // namespace remede::python

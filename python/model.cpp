@@ -1,0 +1,117 @@
+// A trained model: predictions, views, and the file.
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include "python/arrays.h"
+#include "python/bindings.h"
+#include "remede/base/error.h"
+#include "remede/explain/dot.h"
+#include "remede/explain/svg.h"
+#include "remede/explain/text.h"
+#include "remede/explain/trace.h"
+#include "remede/explain/tree_picture.h"
+#include "remede/explain/wording.h"
+#include "remede/model/batch.h"
+#include "remede/model/file.h"
+#include "remede/simplify/simplify.h"
+
+namespace nb = nanobind;
+
+namespace remede::python {
+namespace {
+
+// Training drops inputs that nothing reads: `columns` says where the model's inputs stand in x; empty: x is as the model wants it.
+auto predict_arrays(const Model& model, const Matrix& x, const Offsets& offset, const std::vector<int>& columns, int threads) {
+  Sequences sequences = pack(x, offset);
+  Predictions said;
+  {
+    const nb::gil_scoped_release release;
+    if (!columns.empty() || model.n_x() == 0) sequences = select_inputs(sequences, columns);
+    said = predict_batch(model, sequences, threads);
+  }
+  const std::size_t steps = sequences.steps();
+  return std::make_pair(to_numpy(std::move(said.output), {steps, static_cast<std::size_t>(model.n_y())}),
+                        to_numpy(std::move(said.leaf), {model.trees.size(), steps}));
+}
+
+// One sequence of data that has the model's inputs: as JSON, as a table and as SVG.
+auto trace_views(const Model& model, const Dataset& data, std::size_t sequence) {
+  if (sequence >= data.sequences.count()) fail("expected a sequence below {}, got {}", data.sequences.count(), sequence);
+  const Trace trace = remede::trace(model, data, sequence);
+  return std::make_tuple(trace_json(model, trace), trace_table(model, trace), trace_svg(model, trace));
+}
+
+// The boxes of one tree and where they stand, for whoever draws it. Boxes come parents first; y grows downwards.
+nb::list boxes(const Model& model, std::size_t tree) {
+  if (tree >= model.trees.size()) fail("expected a tree below {}, got {}", model.trees.size(), tree);
+  WordOptions options;
+  options.symbols = true;
+  const Wording words = make_wording(model, tree, options);
+  const TreePicture picture = plan_tree(words, {});
+  nb::list all;
+  for (std::size_t i = 0; i < picture.cards.size(); ++i) {
+    const View::Node& node = words.view.nodes[i];
+    const Card& card = picture.cards[i];
+    nb::list lines;
+    for (const CardLine& line : card.lines)
+      if (line.kind != CardLine::Kind::kBar) lines.append(line.text);
+    nb::dict box;
+    box["parent"] = node.parent;
+    box["yes"] = node.parent >= 0 && words.view.nodes[static_cast<std::size_t>(node.parent)].right == static_cast<int>(i);
+    box["leaf"] = node.is_leaf();
+    box["asks_memory"] = !node.is_leaf() && words.is_cell(words.tree->feature[static_cast<std::size_t>(node.id)]);
+    box["x"] = picture.layout.places[i].x;
+    box["y"] = picture.layout.places[i].y;
+    box["width"] = card.width;
+    box["height"] = card.height;
+    box["lines"] = lines;
+    all.append(box);
+  }
+  return all;
+}
+
+std::string svg(const Model& model, bool heading) {
+  SvgOptions options;
+  options.heading = heading;
+  return to_svg(model, options);
+}
+
+}  // namespace
+
+void bind_model(nb::module_& module) {
+  nb::class_<Model>(module, "Model", "Trees with memory and the words around them: what a model file holds.")
+      .def_static("load", &load_model, nb::arg("path"), nb::call_guard<nb::gil_scoped_release>())
+      .def_static("from_json", [](const std::string& text) { return model_from_json(text, "model"); }, nb::arg("text"))
+      .def("save", &save_model, nb::arg("path"), nb::call_guard<nb::gil_scoped_release>())
+      .def("to_json", &to_json)
+      .def("__getstate__", &to_json)
+      .def("__setstate__", [](Model& self, const std::string& text) { new (&self) Model(model_from_json(text, "pickled model")); })
+      .def("predict", &predict_arrays, nb::arg("x"), nb::arg("offset"), nb::arg("columns"), nb::arg("threads") = 0,
+           "Outputs (steps, n_y) and leaves (trees, steps).")
+      .def("trace", &trace_views, nb::arg("data"), nb::arg("sequence"))
+      .def("to_text", [](const Model& m) { return to_text(m); })
+      .def("to_dot", [](const Model& m) { return to_dot(m); })
+      .def("to_svg", &svg, nb::arg("heading") = true)
+      .def("boxes", &boxes, nb::arg("tree") = 0)
+      .def_prop_ro("is_classifier", [](const Model& m) { return m.schema.task == Task::kClassification; })
+      .def_prop_ro("inputs", [](const Model& m) { return m.schema.inputs; })
+      .def_prop_ro("targets", [](const Model& m) { return m.schema.targets; })
+      .def_prop_ro("classes", [](const Model& m) { return m.schema.classes; })
+      .def_prop_ro("id", [](const Model& m) { return m.schema.id; })
+      .def_prop_ro("time", [](const Model& m) { return m.schema.time; })
+      .def_prop_ro("node_count", &Model::node_count)
+      .def_prop_ro("tree_count", [](const Model& m) { return m.trees.size(); })
+      .def_prop_ro("settings", [](const Model& m) { return m.training.settings; })
+      .def_prop_ro("training_loss", [](const Model& m) { return m.training.training_loss; })
+      .def_prop_ro("validation_loss", [](const Model& m) { return m.training.validation_loss; });
+}
+
+}  // namespace remede::python

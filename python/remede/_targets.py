@@ -1,0 +1,221 @@
+"""What is to be predicted, per step or per sequence, as arrays over the steps of packed sequences."""
+from __future__ import annotations
+
+import sys
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ._inputs import Packed, column_array, is_frame
+
+
+@dataclass
+class Target:
+    """One row per step. Where the target is per sequence it stands at the last step."""
+
+    values: np.ndarray  # (steps,) or (steps, outputs), in the order of the steps
+    there: np.ndarray  # (steps) bool: the step has a target
+    per_sequence: bool
+    names: list[str]  # of the targets
+
+
+def align(y: Any, packed: Packed, names: list[str] | None = None) -> Target:
+    """y for these sequences: a value per row, per step or per sequence."""
+    if names is not None:  # columns of the frame
+        arrays = [packed.to_steps(column_array(packed.columns[n], n)) for n in names]
+        values = arrays[0] if len(arrays) == 1 else np.stack(arrays, axis=1)
+        return Target(values, present(values), False, list(names))
+    if y is None:
+        raise ValueError("This estimator requires y to be passed, but the target y is None")
+    found = names_of(y)
+    if packed.kind == "list" and is_list_of_arrays(y):
+        lengths = [len(part) for part in y]
+        expected = np.diff(packed.offset)
+        if len(lengths) != packed.sequences or (np.asarray(lengths) != expected).any():
+            raise ValueError(f"expected a target for each step of {packed.sequences} sequences, got {len(lengths)} lists of other lengths")
+        values = np.concatenate([np.asarray(part) for part in y])
+        return Target(values, present(values), False, default_names(found, values))
+    values = as_values(y)
+    if packed.kind == "cube" and values.ndim >= 2 and values.shape[:2] == (packed.sequences, packed.steps // packed.sequences):
+        values = values.reshape((packed.steps,) + values.shape[2:])
+        return Target(values, present(values), False, default_names(found, values))
+    if packed.kind == "table" or (len(values) == packed.steps and packed.steps != packed.sequences):
+        if len(values) != packed.steps:
+            raise ValueError(f"Found input variables with inconsistent numbers of samples: {[packed.steps, len(values)]}")
+        values = packed.to_steps(values)
+        return Target(values, present(values), False, default_names(found, values))
+    if len(values) != packed.sequences:
+        raise ValueError(f"Found input variables with inconsistent numbers of samples: expected a target per sequence ({packed.sequences}) or "
+                         f"per step ({packed.steps}), got {len(values)}")
+    values = by_id(y, values, packed)
+    spread = np.empty((packed.steps,) + values.shape[1:], values.dtype)
+    spread[:] = values[0]
+    spread[packed.last] = values
+    there = np.zeros(packed.steps, bool)
+    there[packed.last] = present(values)
+    return Target(spread, there, True, default_names(found, values))
+
+
+def as_values(y: Any) -> np.ndarray:
+    if is_frame(y) and not hasattr(y, "iloc") and hasattr(y, "to_numpy"):
+        values = y.to_numpy()
+    elif type(y).__module__.split(".")[0] in ("pandas", "polars", "pyarrow") and not hasattr(y, "columns"):
+        values = column_array(y, "y")
+    else:
+        values = np.asarray(y)
+    if values.ndim == 0:
+        raise ValueError(f"Expected 1D array, got scalar array instead: y should be a 1d array, got {y!r}")
+    if values.dtype.kind == "c":
+        raise ValueError("Complex data not supported: expected real numbers")
+    return values
+
+
+def is_list_of_arrays(y: Any) -> bool:
+    return isinstance(y, (list, tuple)) and len(y) > 0 and all(hasattr(part, "__len__") and not isinstance(part, str) for part in y)
+
+
+def by_id(y: Any, values: np.ndarray, packed: Packed) -> np.ndarray:
+    """A pandas Series over the ids, as sktime's panels have it, is matched by them."""
+    index = getattr(y, "index", None)
+    if packed.ids is None or index is None or callable(index) or len(index) != len(packed.ids):
+        return values
+    place = {key: k for k, key in enumerate(index)}
+    wanted = [key.item() if hasattr(key, "item") else key for key in packed.ids]
+    return values[[place[key] for key in wanted]] if all(key in place for key in wanted) else values
+
+
+def names_of(y: Any) -> list[str] | None:
+    columns = getattr(y, "columns", None)
+    if columns is not None and not callable(columns):
+        return [str(c) for c in columns]
+    name = getattr(y, "name", None)
+    return [name] if isinstance(name, str) and name else None
+
+
+def default_names(found: list[str] | None, values: np.ndarray) -> list[str]:
+    outputs = 1 if values.ndim == 1 else values.shape[1]
+    if found is not None and len(found) == outputs:
+        return found
+    return ["y"] if outputs == 1 else [f"y{k + 1}" for k in range(outputs)]
+
+
+def present(values: np.ndarray) -> np.ndarray:
+    if values.dtype.kind == "f":
+        missing = np.isnan(values)
+    elif values.dtype.kind == "O":
+        missing = np.array([v is None or v != v or type(v).__name__ == "NAType" for v in values.ravel()], bool).reshape(values.shape)
+    else:
+        missing = np.zeros(values.shape, bool)
+    return ~(missing.any(axis=1) if missing.ndim > 1 else missing)
+
+
+def one_column(values: np.ndarray, warn: bool = True) -> np.ndarray:
+    """For classifiers: a column vector counts, with scikit-learn's warning."""
+    if values.ndim == 2 and values.shape[1] == 1:
+        if warn:
+            warn_conversion()
+        return values[:, 0]
+    if values.ndim != 1:
+        raise ValueError(f"y should be a 1d array, got an array of shape {values.shape} instead.")
+    return values
+
+
+def warn_conversion() -> None:
+    category: type[Warning] = UserWarning
+    if "sklearn" in sys.modules:
+        from sklearn.exceptions import DataConversionWarning as category
+    warnings.warn("A column-vector y was passed when a 1d array was expected. Please change the shape of y to (n_samples,), for example using "
+                  "ravel().", category, stacklevel=4)
+
+
+def find_classes(values: np.ndarray, there: np.ndarray) -> np.ndarray:
+    """The classes in their order: of numbers, else of the bytes of their text, as in the program."""
+    known = values[there]
+    if known.dtype.kind == "f":
+        if np.isinf(known).any():
+            raise ValueError("Input y contains infinity or a value too large for dtype('float64').")
+        if (known != np.floor(known)).any():
+            raise ValueError("Unknown label type: continuous. Maybe you are trying to fit a classifier, which expects discrete classes on a "
+                             "regression target with continuous values.")
+    if known.dtype.kind == "O":
+        kinds = {str if isinstance(v, str) else float for v in known}
+        if len(kinds) > 1:
+            raise TypeError("expected classes of one kind, got text and numbers mixed (Unknown label type: unknown)")
+        if kinds == {str}:
+            known = known.astype(str).astype(object)
+    return np.unique(known)
+
+
+def class_text(label: Any) -> str:
+    """As a file would hold it: 1 for 1.0, since whole numbers become float only to make room for missing ones."""
+    if isinstance(label, (float, np.floating)) and float(label).is_integer():
+        return str(int(label))
+    return str(label)
+
+
+def classes_from_text(texts: list[str]) -> np.ndarray:
+    """The classes of a model file as an array of numbers where all are numbers."""
+    if texts == ["False", "True"]:
+        return np.array([False, True])
+    for kind in (int, float):
+        try:
+            return np.array([kind(t) for t in texts])
+        except ValueError:
+            pass
+    return np.array(texts)
+
+
+def label_numbers(values: np.ndarray, there: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """The number of each step's class; 0 where there is none. Classes that are not known raise ValueError."""
+    label = np.zeros(len(values), np.int32)
+    known = values[there]
+    if len(known) == 0:
+        return label
+    at = np.searchsorted(classes, known) if classes.dtype.kind != "O" else np.array([np.searchsorted(classes, v) for v in known])
+    at = np.minimum(at, len(classes) - 1)
+    wrong = classes[at] != known
+    if np.any(wrong):
+        raise ValueError(f"expected one of the classes {list(classes)}, got {known[wrong][0]!r}")
+    label[there] = at
+    return label
+
+
+def regression_values(target: Target) -> np.ndarray:
+    """(steps, outputs) float32; 0 where there is no target."""
+    values = target.values
+    if values.dtype.kind in "SU":
+        values = values.astype(np.float64)  # raises for text that is no number
+    if values.dtype.kind == "O":
+        values = np.array([np.nan if v is None or type(v).__name__ == "NAType" else v for v in values.ravel()], np.float64).reshape(values.shape)
+    values = values.reshape(len(values), -1)
+    with np.errstate(over="ignore", invalid="ignore"):
+        rounded = np.where(target.there[:, None], values, 0).astype(np.float32)
+    if not np.isfinite(rounded).all():
+        raise ValueError("Input y contains infinity or a value too large for dtype('float32').")
+    return np.ascontiguousarray(rounded)
+
+
+def align_weights(weight: Any, packed: Packed) -> np.ndarray | None:
+    """(steps): a weight per row, per step or per sequence."""
+    if weight is None:
+        return None
+    if isinstance(weight, (list, tuple)) and packed.kind == "list" and is_list_of_arrays(weight):
+        weight = np.concatenate([np.asarray(w, np.float64) for w in weight])
+    weight = np.asarray(weight, np.float64)
+    if weight.ndim == 2 and packed.kind == "cube":
+        weight = weight.reshape(-1)
+    if weight.ndim == 0:
+        weight = np.full(packed.sequences, float(weight))
+    if weight.ndim != 1:
+        raise ValueError("Sample weights must be 1D array or scalar")
+    if not np.isfinite(weight).all() or (weight < 0).any():
+        raise ValueError("Input sample_weight: expected finite weights that are not negative, got others (NaN or infinity or below 0)")
+    if packed.steps != packed.sequences and len(weight) == packed.steps:
+        return packed.to_steps(weight)
+    if len(weight) == packed.sequences:
+        spread = np.repeat(weight, np.diff(packed.offset))
+        return packed.to_steps(spread) if packed.kind == "table" and packed.order is not None else spread
+    raise ValueError(f"sample_weight.shape == {weight.shape}, expected ({packed.sequences},)" if packed.steps == packed.sequences else
+                     f"expected a weight per sequence ({packed.sequences}) or per step ({packed.steps}), got {len(weight)}")

@@ -1,0 +1,45 @@
+"""One sequence, step by step."""
+from __future__ import annotations
+
+import json
+from typing import Any
+
+
+class Trace:
+    """What a tree did in one sequence. Printed it is a table, in a notebook a picture; `steps` has it as data."""
+
+    def __init__(self, as_json: str, table: str, svg: str) -> None:
+        self._json = json.loads(as_json)
+        self._table = table
+        self._svg = svg
+
+    @property
+    def steps(self) -> list[dict[str, Any]]:
+        """Per step: name, x, trees (leaf, path, memory before and after, reads), output, answer, target."""
+        return self._json["steps"]
+
+    @property
+    def sequence(self) -> str:
+        """The id of the sequence, else its number from 1."""
+        return self._json["sequence"]
+
+    @property
+    def inputs(self) -> list[str]:
+        return self._json["inputs"]
+
+    @property
+    def classes(self) -> list[str]:
+        return self._json["classes"]
+
+    def to_svg(self) -> str:
+        """The picture: inputs, paths, cells and answers over the steps."""
+        return self._svg
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def __str__(self) -> str:
+        return self._table
+
+    def _repr_html_(self) -> str:
+        return self._svg

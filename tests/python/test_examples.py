@@ -1,0 +1,44 @@
+"""The examples and the program of the README run."""
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+@pytest.mark.parametrize("script", sorted((ROOT / "examples").glob("*.py")), ids=lambda p: p.stem)
+def test_example(script, tmp_path):
+    run = subprocess.run([sys.executable, script], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert run.returncode == 0, run.stderr
+    assert run.stdout
+
+
+def test_readme(tmp_path):
+    (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.S)
+    assert len(code.strip().splitlines()) <= 10
+    run = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert run.returncode == 0, run.stderr
+    assert "accuracy 1.0" in run.stdout or "accuracy 0.99" in run.stdout
+    assert (tmp_path / "model.json").exists()
+
+
+def test_api_reference_is_up_to_date():
+    sys.path.insert(0, str(ROOT / "tools"))
+    import python_reference
+    page = (ROOT / "docs" / "python.md").read_text()
+    assert python_reference.renewed(page) == page, "run tools/python_reference.py"
+
+
+def test_paper_bench_in_a_short_setting(tmp_path):
+    pytest.importorskip("optuna")
+    command = [sys.executable, ROOT / "bench" / "paper.py", "--short", "--folder", tmp_path]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert run.returncode == 0, run.stderr
+    assert "Table 1" in run.stdout and "Table 2" in run.stdout and "fixed-delay" in run.stdout
+    for peer in ("lstm", "xgboost", "catboost"):
+        assert re.search(rf"{peer}.*(skipped|\d\.\d)", run.stdout)
+    again = subprocess.run(command, capture_output=True, text=True, timeout=300)  # all there: nothing is run again
+    assert again.stdout == run.stdout

@@ -1,0 +1,57 @@
+"""The package as it is installed: its parts, its dependencies, its import, its command."""
+import inspect
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+import remede
+from remede import _native
+
+
+def test_parts():
+    folder = pathlib.Path(remede.__file__).parent
+    assert (folder / "py.typed").exists() and (folder / "_native.pyi").exists()
+    assert "class Stream" in (folder / "_native.pyi").read_text()
+
+
+def test_every_declared_parameter_is_an_argument():
+    signature = inspect.signature(remede.RecurrentTreeRegressor).parameters
+    for p in _native.parameters():
+        name = {"seed": "random_state", "threads": "n_jobs"}.get(p["name"], p["name"])
+        assert name in signature
+        assert f"{name} (" in remede.RecurrentTreeRegressor.__doc__
+    assert signature["depth"].default is None and signature["starts"].default == 32 and signature["decay"].default == 0.25
+
+
+def test_import_is_quick_and_light():
+    """Under 0.1 s over NumPy's own import: the best of a few, since other programs run."""
+    code = ("import time, sys, numpy; begin = time.perf_counter(); import remede; print(time.perf_counter() - begin); "
+            "heavy = {'sklearn', 'pandas', 'polars', 'pyarrow', 'matplotlib', 'optuna', 'tqdm'} & set(sys.modules); assert not heavy, heavy")
+    times = [float(subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout) for _ in range(5)]
+    assert min(times) < 0.1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads ELF files")
+def test_nothing_of_debian_is_needed(program):
+    """Only the C library and its parts, so that a wheel runs where Debian's packages are absent."""
+    command = program.__closure__[0].cell_contents
+    for path in (_native.__file__, command):
+        with open(path, "rb") as file:
+            names = set(re.findall(rb"\0(lib[\w+.-]+\.so[.\d]*|ld-linux[\w.-]+)(?=\0)", file.read()))
+        allowed = {"libc.so.6", "libm.so.6", "libpthread.so.0", "libdl.so.2", "librt.so.1", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
+        assert {n.decode() for n in names} <= allowed | {pathlib.Path(path).name}, path
+
+
+def test_the_command_comes_along(program):
+    assert program("--version").stdout.decode().strip() == f"remede {remede.__version__}"
+
+
+def test_stub_is_complete():
+    """Every name of the extension has its types."""
+    stub = (pathlib.Path(remede.__file__).parent / "_native.pyi").read_text()
+    for name in dir(_native):
+        if not name.startswith("_"):
+            assert re.search(rf"(class|def) {name}\b", stub), name

@@ -1,0 +1,56 @@
+"""Figures and notebook display."""
+import xml.etree.ElementTree
+
+import pytest
+
+import remede
+
+matplotlib = pytest.importorskip("matplotlib")
+matplotlib.use("Agg")
+
+
+def texts(ax):
+    return " ".join(t.get_text() for t in ax.texts)
+
+
+def test_tree(model, tmp_path):
+    ax = remede.plot_tree(model)
+    assert len(ax.patches) == model.n_nodes_
+    assert "yes" in texts(ax) and "m1" in texts(ax) and "x1" in texts(ax)
+    ax.figure.savefig(tmp_path / "tree.png")
+    assert (tmp_path / "tree.png").stat().st_size > 2000
+
+
+def test_trace(model, task, tmp_path):
+    X, y = task
+    figure = remede.plot_trace(model.trace(X, 2, y))
+    assert [ax.get_ylabel() for ax in figure.axes] == ["inputs", "memory", "answer"]
+    figure.savefig(tmp_path / "trace.png")
+
+
+def test_trace_of_regression(waves):
+    X, y = waves
+    figure = remede.plot_trace(remede.RecurrentTreeRegressor(starts=2).fit(X, y).trace(X, -1))
+    assert figure.axes[-1].get_ylabel() == "answer"
+
+
+def test_training(model):
+    ax = remede.plot_training(model)
+    assert [line.get_label() for line in ax.lines] == ["training loss", "validation loss"]
+    assert len(ax.lines[1].get_ydata()) == len(model.training_curve_["validation_loss"])
+
+
+def test_a_fitted_tree_draws_itself(model, task):
+    svg = xml.etree.ElementTree.fromstring(model._repr_html_())
+    assert svg.tag.endswith("svg")
+    assert remede.RecurrentTreeClassifier()._repr_html_() is None
+    assert xml.etree.ElementTree.fromstring(model.trace(task[0])._repr_html_()).tag.endswith("svg")
+
+
+def test_text_dot_and_trace(model, task):
+    X, y = task
+    assert "m1" in model.to_text() and model.to_dot().startswith("digraph")
+    trace = model.trace(X, 3, y)
+    assert len(trace) == 7 and [s["answer"] for s in trace.steps] == [str(v) for v in model.predict(X)[3]]
+    assert [s["target"] for s in trace.steps] == [str(v) for v in y[3]]
+    assert "m1" in str(trace) and trace.sequence == "4"

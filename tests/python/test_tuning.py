@@ -1,0 +1,39 @@
+"""Tuning with Optuna."""
+import pytest
+
+import remede
+
+optuna = pytest.importorskip("optuna")
+optuna.logging.set_verbosity(optuna.logging.WARNING)
+
+
+def test_tune_searches_and_refits(task):
+    X, y = task
+    base = remede.RecurrentTreeClassifier(recipe="paper", updates=200, validate_every=50)
+    tuned = remede.tune(base, X[:300], y[:300], what=["rates", "depth"], n_trials=4)
+    assert set(tuned.best_params) == {"rate_index", "rate_threshold", "rate_output", "rate_gate", "rate_write", "depth"}
+    assert tuned.estimator.depth == tuned.best_params["depth"]
+    assert tuned.estimator.validation_score_["log_loss"] == tuned.best_score
+    assert base.depth is None and not hasattr(base, "model_")
+
+
+def test_a_study_is_continued(task, tmp_path):
+    X, y = task
+    base = remede.RecurrentTreeClassifier(recipe="paper", updates=100, validate_every=50)
+    arguments = dict(what=["rate_write", "memory"], storage=f"sqlite:///{tmp_path}/study.db", study_name="one", refit=False)
+    remede.tune(base, X[:200], y[:200], n_trials=2, **arguments)
+    tuned = remede.tune(base, X[:200], y[:200], n_trials=5, n_jobs=2, **arguments)
+    assert len(tuned.study.trials) == 5 and tuned.estimator is None
+
+
+def test_bad_trials_are_pruned(task):
+    X, y = task
+    base = remede.RecurrentTreeClassifier(recipe="paper", updates=300, validate_every=30)
+    worst = optuna.pruners.ThresholdPruner(upper=0.0)  # nothing is good enough
+    with pytest.raises(ValueError):  # no trial is complete
+        remede.tune(base, X[:200], y[:200], n_trials=2, pruner=worst, refit=False)
+
+
+def test_what_cannot_be_searched(task):
+    with pytest.raises(ValueError, match="expected rates, depth, memory"):
+        remede.tune(remede.RecurrentTreeClassifier(), *task, what=["width"], n_trials=1)

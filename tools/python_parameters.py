@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+"""Writes the package's _parameters.py, the keyword arguments of the estimators, from the declaration in C++ (parameters.def) as the extension
+knows it. The build runs this (python/CMakeLists.txt).
+
+    python tools/python_parameters.py FOLDER_OF_EXTENSION _parameters.py
+"""
+import pathlib
+import sys
+import textwrap
+
+PYTHON_NAMES = {"seed": "random_state", "threads": "n_jobs"}  # scikit-learn's words for the same things
+
+HEAD = '''"""Generated from remede/train/parameters.def by tools/python_parameters.py; do not edit."""
+from __future__ import annotations
+
+from typing import Any
+
+PARAMETERS: dict[str, tuple[str, bool]] = {
+%s}
+"""Type of each hyper-parameter, and whether None leaves it to the recipe."""
+
+
+class Parameters:
+    """The hyper-parameters of training. None: the recipe decides.
+
+%s
+    """
+
+    def __init__(
+        self,
+        *,
+%s    ) -> None:
+%s'''
+
+OWN = [  # what Python has beyond the declaration
+    ("random_state", "Any", "{seed}", "Seed of everything random: the same seed gives the same model on every machine. None or a generator of "
+     "NumPy draws one."),
+    ("n_jobs", "int | None", "None", "Threads; None or -1: all of them, -2: all but one. The result does not depend on it."),
+    ("id", "str | None", "None", "Column of a data frame that names the sequence of a row. With `time` alone a frame is one sequence; with "
+     "neither every row is a sequence of its own."),
+    ("time", "str | None", "None", "Column of a data frame that orders the rows of a sequence."),
+    ("axes", "str | None", "None", "Order of the axes of 3-D arrays: 'instance, time, channel' or 'instance, channel, time'."),
+    ("verbose", "int", "0", "1: show progress while training (with tqdm where it is installed)."),
+]
+
+
+def value(parameter):
+    text = parameter["default"]
+    if parameter["optional"]:
+        return "None"
+    if parameter["type"] == "bool":
+        return str(text == "yes")
+    return repr(text) if parameter["type"] == "str" else repr(float(text) if parameter["type"] == "float" else int(text))
+
+
+def values_text(parameter):
+    if parameter["type"] == "bool":
+        return ""
+    words = parameter["range"].replace(" .. ", " to ")
+    return f" ({words})"
+
+
+def page(parameters):
+    declared = [p for p in parameters if p["name"] not in PYTHON_NAMES]
+    default = {p["name"]: value(p) for p in parameters}
+    table = "".join(f'    "{p["name"]}": ("{p["type"]}", {p["optional"]}),\n' for p in declared)
+    lines, arguments, fields, group = [], [], [], None
+    entries = [(p["name"], p["type"] + (" | None" if p["optional"] else ""), value(p), p["help"] + values_text(p), p["group"]) for p in declared]
+    entries += [(name, kind, text.format(**default), help_text, "Python") for name, kind, text, help_text in OWN]
+    for name, kind, text, help_text, its_group in entries:
+        if its_group != group:
+            group = its_group
+            lines.append(f"\n    {group}:" if lines else f"    {group}:")
+        lines.append(textwrap.fill(f"{name} ({text}): {python_words(help_text)}", 116, initial_indent=" " * 8, subsequent_indent=" " * 12))
+        arguments.append(f"        {name}: {kind} = {text},\n")
+        fields.append(f"        self.{name} = {name}\n")
+    return HEAD % (table, "\n".join(lines), "".join(arguments), "".join(fields))
+
+
+def python_words(text):
+    """The help says --simplify yes; in Python that is simplify=True."""
+    return text.replace("--simplify yes", "simplify=True")
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, sys.argv[1])
+    import _native
+
+    pathlib.Path(sys.argv[2]).write_text(page(_native.parameters()))
