@@ -19,10 +19,10 @@ def run(fails):
     return readings
 
 
-labels = np.array(["fine", "faulty"])[random.integers(2, size=1200)]
+labels = np.array(["fine", "faulty"])[random.integers(2, size=700)]
 X = [run(label == "faulty") for label in labels]
 
-model = remede.RecurrentTreeClassifier().fit(X[:900], labels[:900])  # one label per sequence
+model = remede.RecurrentTreeClassifier(starts=16).fit(X[:500], labels[:500])  # one label per sequence
 print(model.to_text())
-print(f"accuracy on new runs: {model.score(X[900:], labels[900:]):.3f}")
-print(model.trace(X[900:], int(np.argmax(labels[900:] == "faulty"))))
+print(f"accuracy on new runs: {model.score(X[500:], labels[500:]):.3f}")
+print(model.trace(X[500:], int(np.argmax(labels[500:] == "faulty"))))

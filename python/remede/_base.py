@@ -106,7 +106,8 @@ class Estimator(Parameters):
         packed = self._pack(X, inputs=None if names is None else list(names))
         if packed.names is not None and names is not None and packed.names != list(names):
             raise ValueError(names_message(list(names), packed.names))
-        if packed.names is None and names is not None and packed.kind == "table":
+        from_file = getattr(self, "_from_file", False)  # a file always has names; who trained it need not have given them
+        if packed.names is None and names is not None and packed.kind == "table" and not from_file:
             warnings.warn(f"X does not have valid feature names, but {type(self).__name__} was fitted with feature names", stacklevel=3)
         if packed.names is not None and names is None:
             warnings.warn(f"X has feature names, but {type(self).__name__} was fitted without feature names", stacklevel=3)
@@ -162,6 +163,7 @@ class Estimator(Parameters):
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
         self._inputs = list(training.inputs)
+        self._from_file = False
         return self
 
     def _validation_data(self, validation: Any, names: list[str] | None, like: Packed) -> _native.Data:
@@ -271,6 +273,7 @@ class Estimator(Parameters):
         estimator = cls(**{name: setting_value(name, text) for name, text in settings.items() if name in PARAMETERS},
                         **({"random_state": int(settings["seed"])} if "seed" in settings else {}))
         estimator.model_ = model
+        estimator._from_file = True
         estimator._inputs = list(model.inputs)
         estimator.n_features_in_ = len(model.inputs)
         estimator.feature_names_in_ = np.array(model.inputs, dtype=object)

@@ -66,9 +66,11 @@ def plot_trace(trace: Trace, tree: int = 0, figure: Any = None) -> Any:
     axes = dict(zip(lanes, figure.subplots(len(lanes), 1, sharex=True, squeeze=False)[:, 0]))
     for k, name in enumerate(trace.inputs if "inputs" in axes else []):
         axes["inputs"].plot(steps, inputs[:, k], marker=".", label=name)
-    for k in cells:
-        (line,) = axes["memory"].step(steps, after[:, k], where="post", label=f"m{k + 1}")
+    for k in cells:  # from the zero before the first step
+        (line,) = axes["memory"].step(np.arange(len(trace) + 1), np.append(0, after[:, k]), where="post", label=f"m{k + 1}")
         axes["memory"].plot(steps[written[:, k]], after[written[:, k], k], "o", markersize=4, color=line.get_color())
+    if cells:
+        axes["memory"].ticklabel_format(axis="y", useOffset=False)
     draw_answers(axes["answer"], trace, steps, output)
     for name, ax in axes.items():
         ax.set_ylabel(name)

@@ -55,13 +55,11 @@ def test_an_error_in_a_callback_is_raised_and_the_model_kept(task):
 INTERRUPTED = """
 import os, signal, sys, threading, time, warnings
 import remede
-X, y = remede.generate("tomita-6", sequences=3000, length_max=60)
-threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
-if sys.argv[1] == "twice":
-    threading.Timer(1.0, lambda: (time.sleep(0.001), os.kill(os.getpid(), signal.SIGINT))).start()
+X, y = remede.generate("tomita-6", sequences=300)
+threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
-    model = remede.RecurrentTreeClassifier(starts=200)
+    model = remede.RecurrentTreeClassifier(starts=2000)
     begin = time.time()
     model.fit(X, y)
 print(model.stopped_, [str(w.message) for w in caught], time.time() - begin < 30, len(model.predict(X)))
@@ -69,8 +67,8 @@ print(model.stopped_, [str(w.message) for w in caught], time.time() - begin < 30
 
 
 def test_ctrl_c_keeps_the_best_model():
-    run = subprocess.run([sys.executable, "-c", INTERRUPTED, "once"], capture_output=True, text=True, timeout=120)
-    assert run.stdout == "True ['training was interrupted: this is the best model so far'] True 3000\n", run.stderr
+    run = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, timeout=120)
+    assert run.stdout == "True ['training was interrupted: this is the best model so far'] True 300\n", run.stderr
 
 
 def test_other_threads_run_while_training(task):
