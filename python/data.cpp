@@ -7,11 +7,13 @@
 
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include "python/arrays.h"
 #include "python/bindings.h"
+#include "python/codes.h"
 #include "remede/base/error.h"
 #include "remede/data/tasks.h"
 
@@ -38,8 +40,9 @@ Dataset make_data(const Matrix& x, const Offsets& offset, const Names& inputs, c
 }
 
 void set_labels(Dataset& data, const Vector<std::int32_t>& label, const Vector<float>& weight, const std::string& target,
-                const Names& classes) {
+                const Names& classes, bool per_sequence) {
   Sequences& s = data.sequences;
+  data.schema.target_per = per_sequence ? TargetPer::kSequence : TargetPer::kStep;
   expect_steps(label.shape(0), s.steps(), "labels");
   expect_steps(weight.shape(0), s.steps(), "weights");
   data.schema.task = Task::kClassification;
@@ -52,8 +55,9 @@ void set_labels(Dataset& data, const Vector<std::int32_t>& label, const Vector<f
     if (k < 0 || k >= s.n_y) fail("expected labels below {}, got {}", s.n_y, k);
 }
 
-void set_values(Dataset& data, const Matrix& value, const Vector<float>& weight, const Names& targets) {
+void set_values(Dataset& data, const Matrix& value, const Vector<float>& weight, const Names& targets, bool per_sequence) {
   Sequences& s = data.sequences;
+  data.schema.target_per = per_sequence ? TargetPer::kSequence : TargetPer::kStep;
   expect_steps(value.shape(0), s.steps(), "rows of values");
   expect_steps(weight.shape(0), s.steps(), "weights");
   if (value.shape(1) != targets.size()) fail("expected {} names of targets, got {}", value.shape(1), targets.size());
@@ -62,6 +66,45 @@ void set_values(Dataset& data, const Matrix& value, const Vector<float>& weight,
   s.n_y = data.schema.n_y();
   s.value.assign(value.data(), value.data() + value.size());
   s.weight.assign(weight.data(), weight.data() + weight.shape(0));
+}
+
+// REQUIRES of encode(): the column that an input is made from is there.
+void expect_column(const RawDataset& raw, const Code& code, const std::string& input) {
+  std::string column = input;
+  for (const InputCode& c : code.codes) {
+    if (c.input != input) continue;
+    if (c.gap) fail("expected inputs that are columns, got {}, which is made from the times between steps: use the program for this model", input);
+    column = c.column;
+  }
+  for (const RawInput& there : raw.inputs)
+    if (there.name == column) return;
+  fail("expected the column {}, got none", column);
+}
+
+// Inputs whose list of words is not empty hold numbers of words; afterwards they are what the words count as: as in the code
+// given, else as these data teach. Returns the code.
+std::pair<Names, std::vector<PlainCode>> encode_words(Dataset& data, const std::vector<Names>& words,
+                                                      const std::optional<std::pair<Names, std::vector<PlainCode>>>& known) {
+  if (words.size() != data.schema.inputs.size()) fail("expected words for {} inputs, got {}", data.schema.inputs.size(), words.size());
+  RawDataset raw;
+  const Sequences& s = data.sequences;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    raw.inputs.push_back({data.schema.inputs[i], !words[i].empty(), false, words[i]});
+    for (std::size_t t = 0; t < s.steps() && !words[i].empty(); ++t) {
+      const float number = s.x[t * words.size() + i];
+      if (number < 0.0F || number >= static_cast<float>(words[i].size())) fail("expected numbers of words below {}, got {}", words[i].size(), number);
+    }
+  }
+  raw.data = std::move(data);
+  Code code;
+  if (known) {
+    code = {known->first, from_plain(known->second)};
+    for (const std::string& input : code.inputs) expect_column(raw, code, input);
+  } else {
+    code = learn_code(raw);
+  }
+  data = encode(std::move(raw), code);
+  return {code.inputs, to_plain(code.codes)};
 }
 
 Texts texts_of(const Names& names) {
@@ -108,8 +151,10 @@ Sequences pack(const Matrix& x, const Offsets& offset) {
 void bind_data(nb::module_& module) {
   nb::class_<Dataset>(module, "Data", "Sequences packed one after the other, and the words around them.")
       .def(nb::new_(&make_data), nb::arg("x"), nb::arg("offset"), nb::arg("inputs"), nb::arg("id") = "", nb::arg("time") = "")
-      .def("set_labels", &set_labels, nb::arg("label"), nb::arg("weight"), nb::arg("target"), nb::arg("classes"))
-      .def("set_values", &set_values, nb::arg("value"), nb::arg("weight"), nb::arg("targets"))
+      .def("set_labels", &set_labels, nb::arg("label"), nb::arg("weight"), nb::arg("target"), nb::arg("classes"),
+           nb::arg("per_sequence") = false)
+      .def("set_values", &set_values, nb::arg("value"), nb::arg("weight"), nb::arg("targets"), nb::arg("per_sequence") = false)
+      .def("encode", &encode_words, nb::arg("words"), nb::arg("code").none())
       .def("name_sequences", [](Dataset& d, const Names& ids) { d.ids = texts_of(ids); }, nb::arg("ids"))
       .def("name_steps", [](Dataset& d, const Names& times) { d.times = texts_of(times); }, nb::arg("times"))
       .def_prop_ro("inputs", [](const Dataset& d) { return d.schema.inputs; })

@@ -12,6 +12,7 @@
 
 #include "python/arrays.h"
 #include "python/bindings.h"
+#include "python/codes.h"
 #include "remede/base/error.h"
 #include "remede/explain/dot.h"
 #include "remede/explain/svg.h"
@@ -105,6 +106,8 @@ void bind_model(nb::module_& module) {
       .def_prop_ro("inputs", [](const Model& m) { return m.schema.inputs; })
       .def_prop_ro("targets", [](const Model& m) { return m.schema.targets; })
       .def_prop_ro("classes", [](const Model& m) { return m.schema.classes; })
+      .def_prop_ro("codes", [](const Model& m) { return to_plain(m.schema.codes); }, "How inputs are made from words.")
+      .def_prop_ro("per_sequence", [](const Model& m) { return m.schema.target_per == TargetPer::kSequence; })
       .def_prop_ro("id", [](const Model& m) { return m.schema.id; })
       .def_prop_ro("time", [](const Model& m) { return m.schema.time; })
       .def_prop_ro("node_count", &Model::node_count)

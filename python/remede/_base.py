@@ -122,6 +122,14 @@ class Estimator(Parameters):
         self._set_target(data, target, weights)
         return data
 
+    def _encoded(self, packed: Packed) -> np.ndarray:
+        """(steps, inputs): words as what they count as."""
+        if self._code is None:
+            return packed.x
+        data = _native.Data(packed.x, packed.offset, packed.names or list(self._raw_inputs))
+        data.encode(word_lists(packed), self._code)
+        return data.x
+
     def _set_target(self, data: _native.Data, target: Target, weights: np.ndarray) -> None:
         raise NotImplementedError
 
@@ -154,6 +162,8 @@ class Estimator(Parameters):
             packed, target, weight = drop_weightless(packed, target, weight)
         self._learn_target(target)
         training = self._data(packed, target, weight)
+        self._raw_inputs = list(training.inputs)
+        self._code = training.encode(word_lists(packed), None) if packed.words else None
         held = self._validation_data(validation, names, packed) if validation is not None else None
         self._fit(training, held, callbacks)
         self.n_features_in_ = packed.x.shape[1]
@@ -169,7 +179,10 @@ class Estimator(Parameters):
     def _validation_data(self, validation: Any, names: list[str] | None, like: Packed) -> _native.Data:
         X, y = validation if isinstance(validation, tuple) else (validation, None)
         packed = self._pack(X, targets=names or (), inputs=like.names)
-        return self._data(packed, align(y, packed, names), None)
+        data = self._data(packed, align(y, packed, names), None)
+        if self._code is not None:
+            data.encode(word_lists(packed), self._code)
+        return data
 
     def _settings(self) -> list[tuple[str, str]]:
         settings = [(name, setting_text(name, getattr(self, name))) for name in PARAMETERS]
@@ -202,7 +215,7 @@ class Estimator(Parameters):
 
     def _outputs(self, packed: Packed) -> np.ndarray:
         """(steps, outputs): probabilities or values."""
-        return self.model_.predict(packed.x, packed.offset, self._columns(), threads_of(self.n_jobs))[0]
+        return self.model_.predict(self._encoded(packed), packed.offset, self._columns(), threads_of(self.n_jobs))[0]
 
     def _given(self, packed: Packed, steps: np.ndarray) -> Any:
         """In the shape of X; where targets are per sequence, one per sequence."""
@@ -211,12 +224,14 @@ class Estimator(Parameters):
     def apply(self, X: Any) -> Any:
         """The leaf that each step reaches (of the first tree; several trees: an array with a column per tree), in the shape of X."""
         packed = self._pack_fitted(X)
-        leaves = self.model_.predict(packed.x, packed.offset, self._columns(), threads_of(self.n_jobs))[1]
+        leaves = self.model_.predict(self._encoded(packed), packed.offset, self._columns(), threads_of(self.n_jobs))[1]
         return packed.shaped(leaves[0] if len(leaves) == 1 else np.ascontiguousarray(leaves.T))
 
     def stream(self) -> _native.Stream:
         """A live sequence: its `step(x)` takes the inputs of one step and answers at once. Many streams can share a model."""
         self._check_fitted()
+        if self._code is not None:
+            raise ValueError("expected a model of numbers, got one that reads words: streams of words are not there yet")
         return _native.Stream(self.model_, self.n_features_in_, self._columns(), self._answers())
 
     def _answers(self) -> tuple[Any, ...]:
@@ -226,7 +241,7 @@ class Estimator(Parameters):
         """What the tree did in one sequence of X, step by step: the path, what was read, what was written, the answer."""
         packed = self._pack_fitted(X)
         columns = self._columns()
-        data = _native.Data(np.ascontiguousarray(packed.x[:, columns]), packed.offset, self.model_.inputs, packed.id_name, packed.time_name)
+        data = _native.Data(np.ascontiguousarray(self._encoded(packed)[:, columns]), packed.offset, self.model_.inputs, packed.id_name, packed.time_name)
         if packed.ids is not None:
             data.name_sequences([str(i) for i in packed.ids])
         if packed.times is not None:
@@ -275,9 +290,12 @@ class Estimator(Parameters):
         estimator.model_ = model
         estimator._from_file = True
         estimator._inputs = list(model.inputs)
-        estimator.n_features_in_ = len(model.inputs)
-        estimator.feature_names_in_ = np.array(model.inputs, dtype=object)
-        estimator.per_sequence_ = False
+        column = {code[0]: code[1] for code in model.codes}
+        estimator._code = (list(model.inputs), model.codes) if column else None
+        estimator._raw_inputs = list(dict.fromkeys(column.get(name, name) for name in model.inputs))
+        estimator.n_features_in_ = len(estimator._raw_inputs)
+        estimator.feature_names_in_ = np.array(estimator._raw_inputs, dtype=object)
+        estimator.per_sequence_ = model.per_sequence
         if model.id not in ("", "row"):
             estimator.id, estimator.time = model.id, model.time or None
         estimator._take_schema(model)
@@ -297,6 +315,10 @@ class Estimator(Parameters):
         return {"training_loss": self.model_.training_loss, "validation_loss": self.model_.validation_loss}
 
 
+def word_lists(packed: Packed) -> list[list[str]]:
+    return [packed.words.get(k, []) for k in range(packed.x.shape[1])]
+
+
 def is_list_of_names(y: Any) -> bool:
     return isinstance(y, (list, tuple)) and len(y) > 0 and all(isinstance(name, str) for name in y)
 
@@ -312,7 +334,7 @@ def drop_weightless(packed: Packed, target: Target, weight: np.ndarray) -> tuple
     lengths = np.diff(packed.offset)
     steps = np.repeat(keep, lengths)
     offset = np.concatenate(([0], np.cumsum(lengths[keep]))).astype(np.int64)
-    fewer = Packed(packed.x[steps], offset, packed.kind, packed.names, packed.id_name, packed.time_name)
+    fewer = Packed(packed.x[steps], offset, packed.kind, packed.names, packed.id_name, packed.time_name, words=packed.words)
     return fewer, Target(target.values[steps], target.there[steps], target.per_sequence, target.names), weight[steps]
 
 
@@ -329,6 +351,8 @@ def names_message(expected: list[str], got: list[str]) -> str:
 
 
 def seed_of(random_state: Any) -> int:
+    if isinstance(random_state, (int, np.integer)):
+        return int(random_state)
     if random_state is None:
         return int(np.random.randint(0, 2**31 - 1))
     if isinstance(random_state, np.random.RandomState):

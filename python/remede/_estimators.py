@@ -25,7 +25,7 @@ class RecurrentTreeClassifier(Estimator):
 
     def _set_target(self, data: _native.Data, target: Target, weights: np.ndarray) -> None:
         label = label_numbers(one_column(target.values, warn=False), target.there, self.classes_)
-        data.set_labels(label, weights, target.names[0], [class_text(c) for c in self.classes_])
+        data.set_labels(label, weights, target.names[0], [class_text(c) for c in self.classes_], target.per_sequence)
 
     def predict_proba(self, X: Any) -> Any:
         """The probability of each class, at every step in the shape of X, or per sequence where targets are per sequence."""
@@ -66,7 +66,7 @@ class RecurrentTreeRegressor(Estimator):
         self._one_dimensional = target.values.ndim == 1
 
     def _set_target(self, data: _native.Data, target: Target, weights: np.ndarray) -> None:
-        data.set_values(regression_values(target), weights, target.names)
+        data.set_values(regression_values(target), weights, target.names, target.per_sequence)
 
     def predict(self, X: Any) -> Any:
         """The value at every step, in the shape of X, or per sequence where targets are per sequence."""

@@ -29,6 +29,7 @@ class Packed:
     ids: Any = None  # (sequences) as they stand in a frame
     times: Any = None  # (steps) likewise
     columns: dict[str, Any] = field(default_factory=dict)  # columns of a frame that are no inputs
+    words: dict[int, list[str]] = field(default_factory=dict)  # of inputs that hold numbers of words: the words
 
     @property
     def sequences(self) -> int:
@@ -171,19 +172,21 @@ def column_array(column: Any, name: Any) -> np.ndarray:
     return np.asarray(column.to_numpy())
 
 
-def column_numbers(column: Any, name: Any) -> np.ndarray:
+def column_numbers(column: Any, name: Any) -> tuple[np.ndarray, list[str]]:
+    """Numbers as they are; words by their numbers, in the order of their first appearance, and the words themselves."""
     array = column_array(column, name)
-    if array.dtype.kind == "O":
-        try:
-            array = array.astype(np.float64)
-        except (TypeError, ValueError):
-            text = next((c for c in array if isinstance(c, str)), None)
-            if text is None:
-                raise
-            raise ValueError(f"column {name!r}: expected numbers, got {text!r}") from None
-    if array.dtype.kind not in "iufb":
-        raise ValueError(f"column {name!r}: expected numbers, got values of type {array.dtype}")
-    return array
+    if array.dtype.kind == "O" and not any(isinstance(c, (str, bool)) for c in array):
+        array = array.astype(np.float64)
+    if array.dtype.kind in "iuf":
+        return array, []
+    if array.dtype.kind not in "OUb" and type(array).__module__ == "numpy":
+        raise ValueError(f"column {name!r}: expected numbers or words, got values of type {array.dtype}")
+    missing = np.array([c is None or c != c or type(c).__name__ == "NAType" for c in array]) if array.dtype.kind == "O" else np.zeros(len(array), bool)
+    texts = np.array([str(c) for c in array[~missing]])
+    distinct, number = number_by_appearance(texts)
+    result = np.full(len(array), np.nan)
+    result[~missing] = number
+    return result, distinct.tolist()
 
 
 def pack_frame(frame: Any, id: str | None, time: str | None, targets: list[str], inputs: list[str] | None) -> Packed:
@@ -206,9 +209,12 @@ def pack_frame(frame: Any, id: str | None, time: str | None, targets: list[str],
     if not rest:
         raise ValueError(f"0 feature(s) (shape=({rows}, 0)) while a minimum of 1 is required.")
     x = np.empty((rows, len(rest)), np.float32)
+    words: dict[int, list[str]] = {}
     with np.errstate(over="ignore", invalid="ignore"):
         for k, name in enumerate(rest):
-            x[:, k] = column_numbers(columns[name], name)
+            x[:, k], known = column_numbers(columns[name], name)
+            if known:
+                words[k] = known
     if np.isinf(x).any():
         raise ValueError("Input X contains infinity or a value too large for dtype('float32').")
     names = list(rest) if all(isinstance(name, str) for name in rest) else None
@@ -218,7 +224,7 @@ def pack_frame(frame: Any, id: str | None, time: str | None, targets: list[str],
                         "and validated, you must convert them all to strings, by using X.columns = X.columns.astype(str) for example.")
     others = {name: columns[name] for name in targets}
     if not sequences:
-        return Packed(x, np.arange(rows + 1, dtype=np.int64), "table", names, id_name="row", columns=others)
+        return Packed(x, np.arange(rows + 1, dtype=np.int64), "table", names, id_name="row", columns=others, words=words)
     if panel:
         ids, times = (np.asarray(frame.index.get_level_values(level)) for level in (0, 1))
         id_name, time_name = (str(n) if n is not None else d for n, d in zip(frame.index.names, ("sequence", "step")))
@@ -228,6 +234,7 @@ def pack_frame(frame: Any, id: str | None, time: str | None, targets: list[str],
         id_name, time_name = id or "", time or ""
     packed = in_order(x, ids, times)
     packed.names, packed.id_name, packed.time_name, packed.columns = names, id_name, time_name, others
+    packed.words = words
     return packed
 
 

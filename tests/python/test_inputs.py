@@ -164,9 +164,32 @@ def test_what_cannot_be_is_said(X, y, words):
 
 def test_frames_that_cannot_be():
     pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame({"id": [1, 1, 2], "t": [0, 0, 1], "x": [1.0, 2.0, 3.0], "word": ["a", "b", "c"], "y": [0, 1, 0]})
+    frame = pandas.DataFrame({"id": [1, 1, 2], "t": [0, 0, 1], "x": [1.0, 2.0, 3.0], "day": pandas.to_datetime(["2024-01-01"] * 3), "y": [0, 1, 0]})
     for columns, arguments, words in [(["id", "t", "x", "y"], dict(id="id", time="t"), "each time once"),
                                       (["id", "x", "y"], dict(id="who"), "expected a column 'who'"),
-                                      (["id", "x", "word", "y"], dict(id="id"), "column 'word': expected numbers, got")]:
+                                      (["id", "x", "day", "y"], dict(id="id"), "column 'day': expected numbers or words, got values of type datetime")]:
         with pytest.raises(ValueError, match=words):
             RecurrentTreeClassifier(**arguments).fit(frame[columns], "y")
+
+
+@pytest.mark.parametrize("make", [pandas_frame, polars_frame, arrow_table])
+def test_words(make, tmp_path):
+    random = np.random.default_rng(4)
+    columns = {"wind": random.choice(["N", "E", "S", "W"], 400).tolist(), "open": (random.random(400) < 0.5).tolist(), "x": random.normal(size=400)}
+    columns["wind"][7] = None
+    y = np.array([w in ("N", "S") and o for w, o in zip(columns["wind"], columns["open"])])
+    frame = make(columns)
+    model = RecurrentTreeClassifier(starts=8).fit(frame, y)
+    assert model.n_features_in_ == 3 and model.score(frame, y) > 0.98
+    assert "wind" in model.to_text()
+    new = make({"wind": ["N", "never seen"], "open": [True, True], "x": [0.0, 0.0]})
+    assert model.predict(new)[0] == True  # noqa: E712
+    model.save(tmp_path / "m.json")
+    again = remede.load(tmp_path / "m.json")
+    assert (again.predict(frame_of(make, columns, again.feature_names_in_)) == model.predict(frame)).all()
+    import pickle
+    assert (pickle.loads(pickle.dumps(model)).predict(frame) == model.predict(frame)).all()
+
+
+def frame_of(make, columns, names):
+    return make({name: columns[name] for name in names})

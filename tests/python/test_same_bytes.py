@@ -98,3 +98,20 @@ def test_files_go_both_ways(program, tmp_path, model, task):
     with pytest.raises(remede.Error):
         (tmp_path / "bad.json").write_text("{}")
         remede.load(tmp_path / "bad.json")
+
+
+def test_words_and_targets_per_sequence(program, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    random = np.random.default_rng(6)
+    frame = pandas.DataFrame({"id": np.repeat(np.arange(80), 5), "step": np.tile(np.arange(5), 80), "kind": random.choice(["red", "green", "blue"], 400),
+                              "on": random.random(400) < 0.3, "x": random.normal(size=400)})
+    frame["y"] = frame.groupby("id")["on"].transform("max").map({True: "some", False: "none"})
+    data, by_program, by_python = tmp_path / "data.csv", tmp_path / "program.json", tmp_path / "python.json"
+    frame.to_csv(data, index=False)
+    program("train", data, "--target-per", "sequence", "-o", by_program, "--quiet", "--starts", 4)
+    last = frame.groupby("id")["y"].last()
+    model = remede.RecurrentTreeClassifier(id="id", time="step", starts=4).fit(frame.drop(columns="y"), last)
+    model.save(by_python)
+    assert by_python.read_bytes() == by_program.read_bytes()
+    again = remede.load(by_program)
+    assert again.per_sequence_ and (again.predict(frame) == model.predict(frame)).all()
