@@ -54,6 +54,7 @@ def test_an_error_in_a_callback_is_raised_and_the_model_kept(task):
 INTERRUPTED = """
 import os, signal, threading, warnings
 import remede
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell that runs the tests in the background ignores it
 X, y = remede.generate("tomita-6", sequences=200)
 begun = []
 def interrupt_soon(progress):  # once training is under way, from outside of it
