@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/common.h"
+#include "cli/tables.h"
 #include "cli/verbs.h"
 #include "remede/explain/number.h"
 #include "remede/model/file.h"
@@ -76,24 +77,6 @@ std::string error_figure(double value) { return std::isnan(value) ? "-" : fmt::f
 std::string count(double value) {
   return value == std::floor(value) && value < 1e15 ? grouped(static_cast<long long>(value))
                                                     : fmt::format("{:.6g}", value);
-}
-
-// Columns as wide as their widest cell, the first to the left, the others to the right.
-std::string table(const std::vector<std::vector<std::string>>& rows, const std::string& indent) {
-  std::vector<std::size_t> widths;
-  for (const auto& row : rows)
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      if (i == widths.size()) widths.push_back(0);
-      widths[i] = std::max(widths[i], width(row[i]));
-    }
-  std::string text;
-  for (const auto& row : rows) {
-    std::string line = indent;
-    for (std::size_t i = 0; i < row.size(); ++i)
-      line += i == 0 ? padded(row[i], widths[i]) : "  " + padded_left(row[i], widths[i]);
-    text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
-  }
-  return text;
 }
 
 std::string confusion_text(const Schema& schema, const ClassificationScores& scores) {

@@ -161,9 +161,11 @@ int main(int argc, char** argv) {
   app.get_formatter()->column_width(34);
   app.require_subcommand(1);
   remede::add_generate(app);
+  remede::add_describe(app);
   remede::add_train(app);
   remede::add_predict(app);
   remede::add_evaluate(app);
+  remede::add_cross_validate(app);
   remede::add_show(app);
   remede::add_explain(app);
   remede::add_report(app);

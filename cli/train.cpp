@@ -10,10 +10,13 @@
 #include <unistd.h>
 
 #include "cli/common.h"
+#include "cli/parameters.h"
+#include "cli/spill.h"
 #include "cli/train_watch.h"
 #include "cli/verbs.h"
 #include "remede/base/error.h"
 #include "remede/base/file.h"
+#include "remede/data/parts.h"
 #include "remede/data/roles.h"
 #include "remede/explain/text.h"
 #include "remede/model/file.h"
@@ -33,7 +36,9 @@ struct TrainFlags {
   std::string checkpoint;
   std::string resume;
   Roles roles;
-  std::vector<std::pair<const HyperParameter*, std::string>> given;  // on the command line, checked, in their order
+  std::string split;
+  std::string memory;
+  GivenParameters given;
   bool quiet = false;
   bool parameters_page = false;
 };
@@ -44,6 +49,7 @@ using Notes = std::vector<std::pair<std::string, std::string>>;
 Notes notes_of(const TrainFlags& flags) {
   Notes notes = {{"data", flags.data}, {"output", flags.output}, {"validation", flags.validation}};
   if (!flags.checkpoint.empty()) notes.emplace_back("checkpoint", flags.checkpoint);
+  if (!flags.split.empty()) notes.emplace_back("split", flags.split);
   for (const auto& line : role_lines(flags.roles)) notes.push_back(line);
   return notes;
 }
@@ -60,6 +66,7 @@ void take_from(const Notes& notes, TrainFlags& flags) {
     if (name == "data" && flags.data.empty() && text != "-") flags.data = text;
     if (name == "output" && flags.output.empty()) flags.output = text;
     if (name == "validation" && flags.validation.empty()) flags.validation = text;
+    if (name == "split" && flags.split.empty()) flags.split = text;
     if (name == "checkpoint" && flags.checkpoint.empty()) flags.checkpoint = text;
   }
   if (role_lines(flags.roles).empty()) flags.roles = roles_from(notes);
@@ -123,13 +130,20 @@ void tell_stopped(const TrainFlags& flags, const CheckpointFile& checkpoint) {
 Config config_of(const TrainFlags& flags, const std::optional<Checkpoint>& from) {
   Config config;
   if (from) config = config_from_settings(from->settings, flags.resume);
-  for (const auto& [parameter, text] : flags.given) parameter->set(config, text);
-  try {
-    check(config);
-  } catch (const Error& error) {
-    throw UsageError(fmt::format("train: {}", error.what()));
-  }
+  apply_parameters(flags.given, "train", config);
   return config;
+}
+
+Dataset read_training(const TrainFlags& flags, const Config& config, std::optional<Dataset>& validation) {
+  if (!flags.split.empty()) {
+    Parts parts = read_parts(flags.data, flags.roles, flags.split, config.validation_fraction,
+                             static_cast<std::uint64_t>(config.seed));
+    validation = std::move(parts.validation);
+    return std::move(parts.training);
+  }
+  Dataset training = read_dataset(flags.data, flags.roles);
+  if (!flags.validation.empty()) validation = read_dataset(flags.validation, training.schema, flags.roles, true);
+  return training;
 }
 
 void train(TrainFlags flags) {
@@ -137,15 +151,17 @@ void train(TrainFlags flags) {
   if (!flags.resume.empty()) from = load_checkpoint(flags.resume);
   if (from) take_from(from->notes, flags);
   if (flags.data.empty()) throw UsageError("train: expected a data file (see remede train --help)");
+  if (!flags.split.empty() && !flags.validation.empty())
+    throw UsageError("train: expected --split or --validation, got both");
   if (flags.output.empty()) flags.output = kModel;
   const Config config = config_of(flags, from);
   expect_writable(flags.output);
   expect_writable(flags.checkpoint);
 
-  const Dataset training = read_dataset(flags.data, flags.roles);
-  show_notes(flags.data, training, flags.quiet);
+  limit_memory(flags.memory.empty() ? default_memory_limit() : parse_memory(flags.memory));
   std::optional<Dataset> validation;
-  if (!flags.validation.empty()) validation = read_dataset(flags.validation, training.schema, flags.roles, true);
+  const Dataset training = read_training(flags, config, validation);
+  show_notes(flags.data, training, flags.quiet);
 
   const bool asked = !flags.checkpoint.empty();
   const std::string unasked = flags.output == "-" ? "" : flags.output + ".checkpoint";
@@ -170,25 +186,6 @@ void train(TrainFlags flags) {
   if (result.stopped) throw ExitWith{128 + SignalWatch::caught()};
 }
 
-// --depth, --rate-index, ...: one for each line of parameters.def.
-void add_parameter_flags(CLI::App& verb, TrainFlags& flags) {
-  for (const HyperParameter& parameter : hyper_parameters()) {
-    const auto take = [&flags, &parameter](const std::string& text) {
-      Config scratch;
-      try {
-        parameter.set(scratch, text);
-      } catch (const Error& error) {
-        throw UsageError(fmt::format("train: {}", error.what()));
-      }
-      flags.given.emplace_back(&parameter, text);
-    };
-    verb.add_option_function<std::string>(parameter.flag(), take, std::string(parameter.help))
-        ->type_name(parameter.words.empty() ? "N" : std::string(parameter.words))
-        ->default_str(parameter.get(Config()))
-        ->group(std::string(parameter.group));
-  }
-}
-
 }  // namespace
 
 void add_train(CLI::App& app) {
@@ -198,6 +195,13 @@ void add_train(CLI::App& app) {
   verb->add_option("-o,--output", flags->output, "Model file to write (default: model.json)")->type_name("MODEL");
   verb->add_option("--validation", flags->validation, "Validation data; otherwise some sequences are held out")
       ->type_name("FILE");
+  verb->add_option("--split", flags->split,
+                   "What is held out: sequence (whole ones), time (the end of each), or a column that says training, "
+                   "validation or test, or groups")
+      ->type_name("BY");
+  verb->add_option("--memory-limit", flags->memory,
+                   "Above it large data are kept in temporary files: 800M, 2G (default: half of the machine's)")
+      ->type_name("BYTES");
   verb->add_option(
           "--checkpoint", flags->checkpoint,
           "Keep the state of the run here (default: MODEL.checkpoint once it takes longer, removed at the end)")
@@ -207,7 +211,7 @@ void add_train(CLI::App& app) {
   verb->add_flag("--parameters-page", flags->parameters_page, "Print docs/parameters.md")->group("");
   add_quiet_flag(*verb, flags->quiet);
   add_role_flags(*verb, flags->roles, true);
-  add_parameter_flags(*verb, *flags);
+  add_parameter_flags(*verb, flags->given);
   verb->footer("Ctrl-C stops after the current batch and saves the best model so far (exit code 130).");
   verb->callback([flags] {
     if (flags->parameters_page) {

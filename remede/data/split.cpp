@@ -55,23 +55,6 @@ std::vector<std::vector<std::uint32_t>> deal(std::vector<std::uint32_t> numbers,
   return parts;
 }
 
-// The label of each sequence, where each has exactly one.
-std::optional<std::vector<std::int32_t>> sequence_labels(const Sequences& all) {
-  if (all.label.empty()) return std::nullopt;
-  std::vector<std::int32_t> labels;
-  for (std::size_t s = 0; s < all.count(); ++s) {
-    std::int32_t label = -1;
-    for (auto t = static_cast<std::size_t>(all.offset[s]); t < static_cast<std::size_t>(all.offset[s + 1]); ++t) {
-      if (all.weight[t] == 0.0F) continue;
-      if (label >= 0 && all.label[t] != label) return std::nullopt;
-      label = all.label[t];
-    }
-    if (label < 0) return std::nullopt;
-    labels.push_back(label);
-  }
-  return labels;
-}
-
 // Each class apart; what rounds to less than a sequence is settled over all classes together.
 Split split_classes(const Sequences& all, const std::vector<std::int32_t>& labels, double share, Random& random) {
   std::vector<std::uint32_t> order(all.count());
@@ -116,6 +99,22 @@ Sequences none_like(const Sequences& all) {
 }
 
 }  // namespace
+
+std::optional<std::vector<std::int32_t>> sequence_labels(const Sequences& all) {
+  if (all.label.empty()) return std::nullopt;
+  std::vector<std::int32_t> labels;
+  for (std::size_t s = 0; s < all.count(); ++s) {
+    std::int32_t label = -1;
+    for (auto t = static_cast<std::size_t>(all.offset[s]); t < static_cast<std::size_t>(all.offset[s + 1]); ++t) {
+      if (all.weight[t] == 0.0F) continue;
+      if (label >= 0 && all.label[t] != label) return std::nullopt;
+      label = all.label[t];
+    }
+    if (label < 0) return std::nullopt;
+    labels.push_back(label);
+  }
+  return labels;
+}
 
 std::vector<std::vector<std::uint32_t>> split_parts(std::size_t count, std::span<const double> shares,
                                                     std::uint64_t seed) {

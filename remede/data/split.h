@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -21,6 +22,9 @@ struct Split {
 // over is in no part). While there are enough, no part is empty.
 std::vector<std::vector<std::uint32_t>> split_parts(std::size_t count, std::span<const double> shares,
                                                     std::uint64_t seed);
+
+// The label of each sequence, where each has exactly one.
+std::optional<std::vector<std::int32_t>> sequence_labels(const Sequences& all);
 
 // By sequence. Where each sequence carries one label (classification, at one step or the same at all), every class is
 // split in the same proportion. Throws Error with fewer than two sequences: cut() a long one first.

@@ -1,0 +1,127 @@
+// remede describe DATA: what was understood of a file, before one trains.
+#include <cmath>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/common.h"
+#include "cli/tables.h"
+#include "cli/verbs.h"
+#include "remede/data/describe.h"
+#include "remede/explain/number.h"
+#include <CLI/CLI.hpp>
+
+namespace remede {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct DescribeFlags {
+  std::string data;
+  Roles roles;
+  bool json = false;
+};
+
+std::string share(std::size_t part, std::size_t whole) {
+  if (part == 0) return "-";
+  const double percentage = 100.0 * static_cast<double>(part) / static_cast<double>(whole);
+  return percentage < 0.1 ? "<0.1%" : fmt::format("{:.1f}%", percentage);
+}
+
+// Numbers: smallest, median, largest. Words: the most frequent, with their shares.
+std::string values_text(const ColumnDescription& column, std::size_t steps) {
+  constexpr std::size_t kMostWords = 8;
+  if (column.role == "id") return fmt::format("{} sequences", grouped(static_cast<long long>(column.distinct)));
+  if (column.role == "time") return fmt::format("{} to {}", printable(column.words[0].first), printable(column.words[1].first));
+  if (column.type == "number") {
+    if (std::isnan(column.median)) return "no value";
+    return fmt::format("{:.6g} to {:.6g}, median {:.6g}", column.low, column.high, column.median);
+  }
+  std::string text;
+  const std::size_t there = steps - column.missing;
+  for (std::size_t w = 0; w < std::min(kMostWords, column.words.size()); ++w)
+    text += fmt::format("{}{} {}", w == 0 ? "" : ", ", printable(column.words[w].first), share(column.words[w].second, there));
+  if (column.words.size() > kMostWords) text += fmt::format(", {} more", column.words.size() - kMostWords);
+  return text;
+}
+
+std::string type_text(const ColumnDescription& column) {
+  if (column.type == "category") return fmt::format("{} categories", column.distinct);
+  if (column.type == "class") return fmt::format("{} classes", column.distinct);
+  return column.type;
+}
+
+std::string text_of(const Description& d) {
+  const auto count = [](std::size_t n) { return grouped(static_cast<long long>(n)); };
+  std::string text = fmt::format("{} sequence{}, {} steps", count(d.sequences), d.sequences == 1 ? "" : "s", count(d.steps));
+  if (d.sequences > 1)
+    text += fmt::format(" ({} to {} each, median {})", count(d.shortest), count(d.longest), count(d.median_length));
+  text += '\n';
+  if (d.has_target) {
+    text += fmt::format("{}: {} steps with a target", d.task == Task::kClassification ? "classification" : "regression",
+                        count(d.steps_with_target));
+    if (d.sequences_with_one_target == d.sequences && d.sequences > 1 && d.longest > 1)
+      text += ", one per sequence, at its last step";
+    text += '\n';
+  }
+  std::vector<std::vector<std::string>> rows = {{"column", "role", "type", "missing", "values"}};
+  for (const ColumnDescription& column : d.columns)
+    rows.push_back({printable(column.name), column.role, type_text(column), share(column.missing, d.steps), values_text(column, d.steps)});
+  text += '\n' + left_table(rows);
+  if (!d.suggestions.empty()) text += '\n';
+  for (const std::string& suggestion : d.suggestions) text += fmt::format("perhaps: {}\n", suggestion);
+  return text;
+}
+
+Json json_of(const Description& d) {
+  Json json = {{"sequences", d.sequences},
+               {"steps", d.steps},
+               {"length", {{"shortest", d.shortest}, {"median", d.median_length}, {"longest", d.longest}}},
+               {"task", !d.has_target ? Json(nullptr) : Json(d.task == Task::kClassification ? "classification" : "regression")},
+               {"steps_with_target", d.steps_with_target},
+               {"columns", Json::array()},
+               {"notes", d.notes},
+               {"suggestions", d.suggestions}};
+  for (const ColumnDescription& c : d.columns) {
+    Json column = {{"name", c.name}, {"role", c.role}, {"type", c.type}, {"missing", c.missing}};
+    if (c.type == "number" && c.role != "time" && std::isfinite(c.median)) {
+      column["low"] = c.low;
+      column["median"] = c.median;
+      column["high"] = c.high;
+    }
+    if (c.type == "class" || c.type == "category")
+      for (const auto& [word, count] : c.words) column["counts"][word] = count;
+    json["columns"].push_back(std::move(column));
+  }
+  return json;
+}
+
+void describe_file(DescribeFlags flags) {
+  flags.roles.need_target = false;
+  const RawDataset raw = read_raw(open_files(flags.data), flags.roles);
+  const Description d = describe(raw, flags.roles);
+  if (flags.json) {
+    put(json_of(d).dump() + "\n");
+    return;
+  }
+  show_notes(flags.data, raw.data);
+  put(text_of(d));
+}
+
+}  // namespace
+
+void add_describe(CLI::App& app) {
+  CLI::App* const verb = app.add_subcommand("describe", "Say what is understood of a data file, before training");
+  const auto flags = std::make_shared<DescribeFlags>();
+  verb->add_option("data", flags->data, "CSV or .ts file, gzip and zstd too; 'data/*.csv' for several")
+      ->type_name("DATA")
+      ->required();
+  verb->add_flag("--json", flags->json, "Print one JSON object instead of a table");
+  add_role_flags(*verb, flags->roles, true);
+  verb->footer("The flags are those of `remede train`: what reads well here trains there.");
+  verb->callback([flags] { describe_file(*flags); });
+}
+
+}  // namespace remede

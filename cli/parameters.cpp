@@ -1,0 +1,35 @@
+#include "cli/parameters.h"
+
+#include "cli/common.h"
+#include "remede/base/error.h"
+
+namespace remede {
+
+void add_parameter_flags(CLI::App& verb, GivenParameters& given) {
+  for (const HyperParameter& parameter : hyper_parameters()) {
+    const auto take = [&given, &parameter, name = verb.get_name()](const std::string& text) {
+      Config scratch;
+      try {
+        parameter.set(scratch, text);
+      } catch (const Error& error) {
+        throw UsageError(fmt::format("{}: {}", name, error.what()));
+      }
+      given.emplace_back(&parameter, text);
+    };
+    verb.add_option_function<std::string>(parameter.flag(), take, std::string(parameter.help))
+        ->type_name(parameter.words.empty() ? "N" : std::string(parameter.words))
+        ->default_str(parameter.get(Config()))
+        ->group(std::string(parameter.group));
+  }
+}
+
+void apply_parameters(const GivenParameters& given, const std::string& verb, Config& config) {
+  for (const auto& [parameter, text] : given) parameter->set(config, text);
+  try {
+    check(config);
+  } catch (const Error& error) {
+    throw UsageError(fmt::format("{}: {}", verb, error.what()));
+  }
+}
+
+}  // namespace remede

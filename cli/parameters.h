@@ -1,0 +1,22 @@
+// The hyper-parameters as flags: --depth, --rate-index, ..., one for each line of parameters.def.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "remede/train/config.h"
+#include <CLI/CLI.hpp>
+
+namespace remede {
+
+// What was given on the command line, checked, in its order.
+using GivenParameters = std::vector<std::pair<const HyperParameter*, std::string>>;
+
+// `given` is filled while the command line is parsed and must live until the verb's callback has run.
+void add_parameter_flags(CLI::App& verb, GivenParameters& given);
+
+// Sets them and checks the whole. Throws UsageError naming the verb.
+void apply_parameters(const GivenParameters& given, const std::string& verb, Config& config);
+
+}  // namespace remede

@@ -1,0 +1,174 @@
+#include "remede/data/parts.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "remede/base/error.h"
+#include "remede/base/random.h"
+
+namespace remede {
+namespace {
+
+constexpr std::string_view kTrainingWords[] = {"training", "train"};
+constexpr std::string_view kValidationWords[] = {"validation", "valid", "val"};
+constexpr std::string_view kTestWords[] = {"test"};
+
+bool is_one_of(const std::string& word, std::span<const std::string_view> list) {
+  return std::find(list.begin(), list.end(), word) != list.end();
+}
+
+// The group of each sequence. REQUIRES: no sequence has two (cut_by_group).
+std::vector<std::uint32_t> group_of_sequence(const Dataset& data) {
+  std::vector<std::uint32_t> groups;
+  for (std::size_t s = 0; s < data.sequences.count(); ++s)
+    groups.push_back(static_cast<std::uint32_t>(data.group[static_cast<std::size_t>(data.sequences.offset[s])]));
+  return groups;
+}
+
+Split split_by_group(const Dataset& data, double share, std::uint64_t seed) {
+  const std::vector<std::string>& names = data.groups;
+  const bool said = std::all_of(names.begin(), names.end(), [](const std::string& name) {
+    return is_one_of(name, kTrainingWords) || is_one_of(name, kValidationWords) || is_one_of(name, kTestWords);
+  });
+  enum class Side : std::uint8_t { kTraining, kValidation, kNeither };
+  std::vector<Side> side(names.size(), Side::kTraining);
+  if (said) {
+    for (std::size_t g = 0; g < names.size(); ++g)
+      side[g] = is_one_of(names[g], kTrainingWords)     ? Side::kTraining
+                : is_one_of(names[g], kValidationWords) ? Side::kValidation
+                                                        : Side::kNeither;
+  } else {
+    if (names.size() < 2) fail("--split: expected at least two groups, got only {}", shown(names.empty() ? "" : names[0]));
+    const double shares[] = {1.0 - share, share};
+    for (const std::uint32_t g : split_parts(names.size(), shares, seed)[1]) side[g] = Side::kValidation;
+  }
+  const std::vector<std::uint32_t> groups = group_of_sequence(data);
+  Split split;
+  for (std::uint32_t s = 0; s < groups.size(); ++s) {
+    if (side[groups[s]] == Side::kTraining) split.training.push_back(s);
+    if (side[groups[s]] == Side::kValidation) split.validation.push_back(s);
+  }
+  if (split.training.empty() || split.validation.empty())
+    fail("--split: expected rows for training and for validation, got none for {}",
+         split.training.empty() ? "training" : "validation");
+  return split;
+}
+
+Dataset part_of(const Dataset& all, const std::vector<std::uint32_t>& numbers) {
+  Dataset part;
+  part.schema = all.schema;
+  part.sequences = select(all.sequences, numbers);
+  return part;
+}
+
+// The last targets of every sequence carry no weight; with `later` only they do.
+std::vector<float> weights_by_time(const Sequences& all, double share, bool later) {
+  std::vector<float> weight = all.weight;
+  for (std::size_t s = 0; s < all.count(); ++s) {
+    const auto begin = weight.begin() + all.offset[s];
+    const auto end = weight.begin() + all.offset[s + 1];
+    const auto targets = static_cast<std::size_t>(std::count_if(begin, end, [](float w) { return w > 0.0F; }));
+    if (targets == 0) continue;
+    const auto held = static_cast<std::size_t>(std::floor(share * static_cast<double>(targets) + 0.5));
+    const std::size_t learned = targets - std::clamp<std::size_t>(held, targets > 1 ? 1 : 0, targets - 1);
+    std::size_t seen = 0;
+    for (auto w = begin; w != end; ++w) {
+      if (*w == 0.0F) continue;
+      if ((seen++ < learned) == later) *w = 0.0F;
+    }
+  }
+  return weight;
+}
+
+Parts parts_by_time(RawDataset raw, double share) {
+  std::vector<float> later = weights_by_time(raw.data.sequences, share, true);
+  raw.data.sequences.weight = weights_by_time(raw.data.sequences, share, false);
+  const Code code = learn_code(raw);
+  Parts parts;
+  parts.training = encode(std::move(raw), code);
+  parts.validation = parts.training;
+  parts.validation.sequences.weight = std::move(later);
+  return parts;
+}
+
+}  // namespace
+
+void cut_by_group(Dataset& data) {
+  if (data.group.empty()) return;
+  std::vector<std::int64_t> offset = {0};
+  for (std::size_t s = 0; s < data.sequences.count(); ++s) {
+    for (std::int64_t t = data.sequences.offset[s] + 1; t < data.sequences.offset[s + 1]; ++t)
+      if (data.group[static_cast<std::size_t>(t)] != data.group[static_cast<std::size_t>(t) - 1]) offset.push_back(t);
+    offset.push_back(data.sequences.offset[s + 1]);
+  }
+  if (offset.size() == data.sequences.offset.size()) return;
+  data.sequences.offset = std::move(offset);
+  data.ids = {};  // pieces have none
+}
+
+bool cut_into(Dataset& data, std::size_t count) {
+  const Sequences& all = data.sequences;
+  if (all.count() >= count) return false;
+  const std::size_t pieces = (count + all.count() - 1) / all.count();
+  std::vector<std::int64_t> offset = {0};
+  for (std::size_t s = 0; s < all.count(); ++s) {
+    const std::size_t parts = std::min(pieces, std::max<std::size_t>(1, all.length(s)));
+    for (std::size_t p = 1; p <= parts; ++p)
+      offset.push_back(all.offset[s] + static_cast<std::int64_t>(all.length(s) * p / parts));
+  }
+  data.sequences.offset = std::move(offset);
+  data.ids = {};
+  return true;
+}
+
+Parts read_parts(const std::string& path, Roles roles, const std::string& by, double validation_share, std::uint64_t seed) {
+  if (!(validation_share > 0.0 && validation_share < 1.0))
+    fail("--split: expected a share of validation data between 0 and 1, got {}", validation_share);
+  const bool column = by != "sequence" && by != "time";
+  if (column) roles.group = by;
+  RawDataset raw = read_raw(open_files(path), roles);
+  if (by == "time") return parts_by_time(std::move(raw), validation_share);
+  cut_by_group(raw.data);
+  const Split parts =
+      column ? split_by_group(raw.data, validation_share, seed) : split(raw.data.sequences, validation_share, seed);
+  const Code code = learn_code(raw, parts.training);
+  const Dataset all = encode(std::move(raw), code);
+  Parts both{part_of(all, parts.training), part_of(all, parts.validation)};
+  both.training.notes = all.notes;
+  return both;
+}
+
+std::vector<std::vector<std::uint32_t>> deal_folds(const Dataset& data, std::size_t folds, std::uint64_t seed) {
+  const bool grouped = !data.group.empty();
+  const std::size_t count = grouped ? data.groups.size() : data.sequences.count();
+  if (count < folds)
+    fail("expected at least as many {} as folds ({}), got {}", grouped ? "groups" : "sequences", folds, count);
+  std::vector<std::uint32_t> order(count);
+  std::iota(order.begin(), order.end(), 0U);
+  Random random(seed);
+  random.shuffle(std::span<std::uint32_t>(order));
+  std::vector<std::vector<std::uint32_t>> dealt(folds);
+  if (grouped) {
+    // The largest first, each to the fold that has the fewest sequences.
+    const std::vector<std::uint32_t> group = group_of_sequence(data);
+    std::vector<std::vector<std::uint32_t>> members(count);
+    for (std::uint32_t s = 0; s < group.size(); ++s) members[group[s]].push_back(s);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::uint32_t a, std::uint32_t b) { return members[a].size() > members[b].size(); });
+    for (const std::uint32_t g : order) {
+      auto& fold = *std::min_element(dealt.begin(), dealt.end(),
+                                     [](const auto& a, const auto& b) { return a.size() < b.size(); });
+      fold.insert(fold.end(), members[g].begin(), members[g].end());
+    }
+  } else {
+    if (const auto labels = sequence_labels(data.sequences))
+      std::stable_sort(order.begin(), order.end(),
+                       [&](std::uint32_t a, std::uint32_t b) { return (*labels)[a] < (*labels)[b]; });
+    for (std::size_t i = 0; i < order.size(); ++i) dealt[i % folds].push_back(order[i]);
+  }
+  for (auto& fold : dealt) std::sort(fold.begin(), fold.end());
+  return dealt;
+}
+
+}  // namespace remede
