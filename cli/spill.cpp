@@ -1,7 +1,9 @@
 // The program's operator new. Small blocks, and all while there is no limit or it is not reached, come from malloc. A large
-// block beyond the limit is a shared mapping of an unlinked file: its pages can leave memory and come back. A thread looks
-// at the resident size and lets go of them (MADV_DONTNEED: written ones stay in the file's cache, where the system can write
-// them out). Here and not in the library: it is the program's business how it uses the machine.
+// block beyond that is a shared mapping of an unlinked file that may not be touched at first: touching it is a fault, whose
+// handler opens the chunk around it and closes the one that was opened longest ago (MADV_DONTNEED: what was written stays in
+// the file's cache, where the system can write it out). So no more than a fixed number of chunks is ever in memory. Here and not
+// in the library: how the program uses its machine is its own business. One thing does not work on such blocks: a system call
+// that reads or writes them directly (it fails with EFAULT); none of ours does with blocks this large.
 #include "cli/spill.h"
 
 #include <algorithm>
@@ -9,16 +11,14 @@
 #include <atomic>
 #include <cerrno>
 #include <charconv>
-#include <chrono>
-#include <cstdint>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <mutex>
 #include <new>
-#include <thread>
 
 #include <fcntl.h>
 #include <malloc.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -28,13 +28,14 @@
 namespace remede {
 namespace {
 
-constexpr std::size_t kLarge = std::size_t{8} << 20;  // smaller blocks are never spilled
+constexpr std::size_t kLarge = std::size_t{16} << 20;  // smaller blocks are never spilled
 constexpr std::size_t kMostBlocks = 4096;
-constexpr auto kLook = std::chrono::milliseconds(10);
+constexpr std::size_t kMostOpen = 8192;  // chunks; each may split a mapping, of which a process has some 65,000
 
 struct Block {
-  void* at = nullptr;
+  char* at = nullptr;
   std::size_t bytes = 0;
+  unsigned char* open = nullptr;  // (chunks) 1: may be touched
 };
 
 // Constant-initialised, since operator new runs before main and after it; no destructor may run.
@@ -42,32 +43,69 @@ constinit std::atomic<std::size_t> limit = 0;
 constinit std::atomic<std::size_t> large_in_use = 0;  // bytes of large blocks from malloc
 constinit std::atomic<std::size_t> spilled = 0;       // bytes in files
 constinit std::atomic<std::size_t> blocks_in_use = 0;
-constinit std::mutex blocks_lock;
+// What follows is guarded by the lock: a flag that is spun on, since the handler of a fault takes it, too.
+constinit std::atomic_flag lock;
 constinit std::array<Block, kMostBlocks> blocks{};
+constinit std::size_t chunk_bytes = std::size_t{1} << 20;
+constinit std::array<char*, kMostOpen> opened{};  // a ring: the open chunks in the order of their opening
+constinit std::size_t oldest = 0;
+constinit std::size_t open_count = 0;
+constinit std::size_t most_open = 0;
 
-std::size_t resident_bytes() {
-  char text[128];
-  const int file = ::open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
-  if (file < 0) return 0;
-  const ssize_t got = ::read(file, text, sizeof text - 1);
-  ::close(file);
-  if (got <= 0) return 0;
-  text[got] = 0;
-  char* rest = nullptr;
-  std::strtoull(text, &rest, 10);
-  return std::strtoull(rest, nullptr, 10) * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+class Guard {
+ public:
+  Guard() {
+    while (lock.test_and_set(std::memory_order_acquire)) ::sched_yield();
+  }
+  ~Guard() { lock.clear(std::memory_order_release); }
+  Guard(const Guard&) = delete;
+  Guard& operator=(const Guard&) = delete;
+};
+
+Block* block_around(const char* at) {
+  for (Block& block : blocks)
+    if (block.at != nullptr && at >= block.at && at < block.at + block.bytes) return &block;
+  return nullptr;
 }
 
-// Lets go of the pages of all blocks when the process holds more than three fifths of its limit: what is faulted in until the
-// next look must fit, too.
-void watch_resident_size() {
-  for (;;) {
-    std::this_thread::sleep_for(kLook);
-    if (blocks_in_use == 0 || resident_bytes() < limit / 5 * 3) continue;
-    const std::lock_guard guard(blocks_lock);
-    for (const Block& block : blocks)
-      if (block.at != nullptr) ::madvise(block.at, block.bytes, MADV_DONTNEED);
-  }
+std::size_t chunk_length(const Block& block, std::size_t chunk) {
+  return std::min(chunk_bytes, block.bytes - chunk * chunk_bytes);
+}
+
+void close_oldest() {
+  char* const at = opened[oldest];
+  oldest = (oldest + 1) % kMostOpen;
+  --open_count;
+  Block* const block = block_around(at);
+  if (block == nullptr) return;  // it has been released
+  const std::size_t chunk = static_cast<std::size_t>(at - block->at) / chunk_bytes;
+  if (block->open[chunk] == 0) return;
+  block->open[chunk] = 0;
+  char* const begin = block->at + chunk * chunk_bytes;
+  ::mprotect(begin, chunk_length(*block, chunk), PROT_NONE);
+  ::madvise(begin, chunk_length(*block, chunk), MADV_DONTNEED);
+}
+
+// Opens the chunk around `at`. False: no block of ours is there.
+bool open_chunk(const char* at) {
+  const Guard guard;
+  Block* const block = block_around(at);
+  if (block == nullptr) return false;
+  const std::size_t chunk = static_cast<std::size_t>(at - block->at) / chunk_bytes;
+  if (block->open[chunk] != 0) return true;  // by another thread, meanwhile
+  while (open_count >= most_open) close_oldest();
+  char* const begin = block->at + chunk * chunk_bytes;
+  if (::mprotect(begin, chunk_length(*block, chunk), PROT_READ | PROT_WRITE) != 0) return false;
+  block->open[chunk] = 1;
+  opened[(oldest + open_count++) % kMostOpen] = begin;
+  return true;
+}
+
+void handle_fault(int signal, siginfo_t* info, void*) {
+  const int kept = errno;
+  const bool ours = open_chunk(static_cast<const char*>(info->si_addr));
+  errno = kept;
+  if (!ours) std::signal(signal, SIG_DFL);  // the fault comes again, and ends the program as it should
 }
 
 // An unlinked file in TMPDIR, or where large temporary files belong.
@@ -92,27 +130,30 @@ void* spill(std::size_t bytes) {
   const int file = open_temporary();
   if (file < 0) return nullptr;
   void* at = MAP_FAILED;
-  if (::ftruncate(file, static_cast<off_t>(bytes)) == 0)
-    at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  if (::ftruncate(file, static_cast<off_t>(bytes)) == 0) at = ::mmap(nullptr, bytes, PROT_NONE, MAP_SHARED, file, 0);
   ::close(file);
   if (at == MAP_FAILED) return nullptr;
-  const std::lock_guard guard(blocks_lock);
-  const auto free = std::find_if(blocks.begin(), blocks.end(), [](const Block& b) { return b.at == nullptr; });
-  if (free == blocks.end()) {
-    ::munmap(at, bytes);
-    return nullptr;
+  auto* const open = static_cast<unsigned char*>(std::calloc(bytes / chunk_bytes + 1, 1));
+  {
+    const Guard guard;
+    const auto free = std::find_if(blocks.begin(), blocks.end(), [](const Block& b) { return b.at == nullptr; });
+    if (free != blocks.end() && open != nullptr) {
+      *free = {static_cast<char*>(at), bytes, open};
+      ++blocks_in_use;
+      spilled += bytes;
+      return at;
+    }
   }
-  *free = {at, bytes};
-  ++blocks_in_use;
-  spilled += bytes;
-  return at;
+  ::munmap(at, bytes);
+  std::free(open);
+  return nullptr;
 }
 
 bool unspill(void* at) {
   if (blocks_in_use == 0) return false;
   Block block;
   {
-    const std::lock_guard guard(blocks_lock);
+    const Guard guard;
     const auto found = std::find_if(blocks.begin(), blocks.end(), [at](const Block& b) { return b.at == at; });
     if (found == blocks.end()) return false;
     block = *found;
@@ -121,6 +162,7 @@ bool unspill(void* at) {
     spilled -= block.bytes;
   }
   ::munmap(block.at, block.bytes);
+  std::free(block.open);
   return true;
 }
 
@@ -148,8 +190,14 @@ void release(void* at) noexcept {
 }
 
 void limit_memory(std::size_t bytes) {
-  const bool first = limit.exchange(bytes) == 0;
-  if (bytes != 0 && first) std::thread(watch_resident_size).detach();
+  if (bytes == 0 || limit != 0) return;
+  while (bytes / 3 / chunk_bytes > kMostOpen) chunk_bytes *= 2;
+  most_open = std::max<std::size_t>(16, bytes / 3 / chunk_bytes);
+  struct sigaction action {};
+  action.sa_sigaction = handle_fault;
+  action.sa_flags = SA_SIGINFO | SA_RESTART;
+  sigemptyset(&action.sa_mask);
+  if (::sigaction(SIGSEGV, &action, nullptr) == 0) limit = bytes;
 }
 
 std::size_t spilled_bytes() { return spilled; }

@@ -99,12 +99,12 @@ TEST_F(DataCli, RolesFromAFile) {
   EXPECT_THAT(result.out, HasSubstr("2 classes"));
 }
 
-// Above the limit the data are in temporary files; the model is the same to the byte. (Blocks of 10 MB, several of them.)
+// Above the limit the data are in temporary files; the model is the same to the byte. (Blocks of 17 MB, several of them.)
 TEST_F(DataCli, ALimitOfMemoryChangesNothing) {
   std::string text = "id,y";
   for (int k = 0; k < 1000; ++k) text += ",x" + std::to_string(k);
   text += '\n';
-  for (int r = 0; r < 2600; ++r) {
+  for (int r = 0; r < 4300; ++r) {
     text += std::to_string(r) + (r % 3 == 0 ? ",a" : ",b");
     for (int k = 0; k < 1000; ++k) text += r % 3 == 0 && k == 7 ? ",1" : ",0";
     text += '\n';
