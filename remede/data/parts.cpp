@@ -41,7 +41,8 @@ Split split_by_group(const Dataset& data, double share, std::uint64_t seed) {
   } else {
     if (names.size() < 2) fail("--split: expected at least two groups, got only {}", shown(names.empty() ? "" : names[0]));
     const double shares[] = {1.0 - share, share};
-    for (const std::uint32_t g : split_parts(names.size(), shares, seed)[1]) side[g] = Side::kValidation;
+    const std::vector<std::vector<std::uint32_t>> parts = split_parts(names.size(), shares, seed);
+    for (const std::uint32_t g : parts[1]) side[g] = Side::kValidation;
   }
   const std::vector<std::uint32_t> groups = group_of_sequence(data);
   Split split;

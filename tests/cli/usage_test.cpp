@@ -34,7 +34,7 @@ TEST(Usage, HelpEverywhere) {
 }
 
 TEST(Usage, WrongWordsAreNamed) {
-  EXPECT_TRUE(is_error(remede({}), 2, "expected a verb: generate, train, predict"));
+  EXPECT_TRUE(is_error(remede({}), 2, "expected a verb: generate, describe, train, predict"));
   EXPECT_TRUE(is_error(remede({"tran", "x.csv"}), 2, "unknown verb 'tran', did you mean 'train'?"));
   EXPECT_TRUE(is_error(remede({"evalaute"}), 2, "did you mean 'evaluate'?"));
   EXPECT_TRUE(is_error(remede({"help"}), 2, "did you mean '--help'?"));
