@@ -22,6 +22,7 @@ struct PredictFlags {
   std::string output = "-";
   int threads = 0;
   Roles roles;
+  bool last = false;
   bool quiet = false;
 };
 
@@ -53,14 +54,18 @@ std::vector<std::uint32_t> sequence_of_step(const Sequences& sequences) {
   return of;
 }
 
-void write_predictions(const std::string& path, const Schema& schema, const Dataset& dataset,
+void write_predictions(const PredictFlags& flags, const Schema& schema, const Dataset& dataset,
                        const Predictions& predictions) {
-  CsvWriter csv(path);
+  CsvWriter csv(flags.output);
   for (const std::string& name : header(dataset, schema)) csv.text(name);
   csv.end_row();
   const auto n_y = static_cast<std::size_t>(schema.n_y());
   const std::vector<std::uint32_t> sequence = sequence_of_step(dataset.sequences);
+  const auto is_last = [&](std::size_t t) {
+    return static_cast<std::int64_t>(t) + 1 == dataset.sequences.offset[sequence[t] + 1];
+  };
   for (const std::size_t t : steps_by_row(dataset)) {
+    if (flags.last && !is_last(t)) continue;
     if (!dataset.ids.empty()) csv.text(dataset.ids[sequence[t]]);
     if (!dataset.times.empty()) csv.text(dataset.times[t]);
     const std::span<const float> y(predictions.output.data() + t * n_y, n_y);
@@ -77,7 +82,7 @@ void predict_file(const PredictFlags& flags) {
   const Model model = load_model(flags.model);
   const Dataset dataset = read_dataset(flags.data, model.schema, flags.roles, false);
   if (!flags.quiet) show_notes(flags.data, dataset);
-  write_predictions(flags.output, model.schema, dataset, predict_batch(model, dataset.sequences, flags.threads));
+  write_predictions(flags, model.schema, dataset, predict_batch(model, dataset.sequences, flags.threads));
 }
 
 }  // namespace
@@ -90,6 +95,7 @@ void add_predict(CLI::App& app) {
       ->type_name("DATA")
       ->required();
   verb->add_option("-o,--output", flags->output, "CSV file to write (default: standard output)")->type_name("FILE");
+  verb->add_flag("--last", flags->last, "Only the last step of every sequence");
   add_threads_flag(*verb, flags->threads);
   add_quiet_flag(*verb, flags->quiet);
   add_role_flags(*verb, flags->roles, false);

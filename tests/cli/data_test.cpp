@@ -1,4 +1,5 @@
 // describe, cross-validate, --split and what goes from training data into a model and back.
+#include <algorithm>
 #include <filesystem>
 #include <string>
 
@@ -56,6 +57,9 @@ TEST_F(DataCli, CategoriesGoThroughTheModelAndAreShownAsWords) {
   const Result predicted = remede({"predict", "m.json", "new.csv", "--quiet"});
   EXPECT_EQ(predicted.code, 0) << predicted.err;
   EXPECT_THAT(predicted.out, HasSubstr("a,yes,"));
+  const Result last = remede({"predict", "m.json", "new.csv", "--last", "--quiet"});
+  EXPECT_THAT(last.out, HasSubstr("\na,no,"));
+  EXPECT_EQ(std::count(last.out.begin(), last.out.end(), '\n'), 2);
   const Json scores = Json::parse(remede({"evaluate", "m.json", "data.csv", "--json", "--quiet"}).out);
   EXPECT_GT(scores["accuracy"], 0.99);
 }
