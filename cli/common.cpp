@@ -65,8 +65,10 @@ void add_list_flag(CLI::App& verb, const std::string& name, std::vector<std::str
 
 void add_schema_flags(CLI::App& verb, Roles& roles) {
   const std::string group = "Columns";
-  add_list_flag(verb, "--categorical", roles.categorical, "Column of categories, even if they look like numbers; a,b for several");
-  verb.add_option("--horizon", roles.horizon, "Predict the target so many steps ahead; its present value becomes an input")
+  add_list_flag(verb, "--categorical", roles.categorical,
+                "Column of categories, even if they look like numbers; a,b for several");
+  verb.add_option("--horizon", roles.horizon,
+                  "Predict the target so many steps ahead; its present value becomes an input")
       ->type_name("N")
       ->check(CLI::Range(0, 1000000).description(""))
       ->group(group);
@@ -109,7 +111,9 @@ void add_role_flags(CLI::App& verb, Roles& roles, bool with_task) {
       ->group(group);
   verb.add_option_function<std::string>(
           "--target-per",
-          [&roles](const std::string& word) { roles.target_per = word == "step" ? TargetPer::kStep : TargetPer::kSequence; },
+          [&roles](const std::string& word) {
+            roles.target_per = word == "step" ? TargetPer::kStep : TargetPer::kSequence;
+          },
           "Predict at every step, or once per sequence, at its last step (default: step)")
       ->check(CLI::IsMember(std::vector<std::string>{"step", "sequence"}).description(""))
       ->type_name("step|sequence")

@@ -74,7 +74,8 @@ std::pair<double, double> mean_and_sd(const std::vector<FoldScore>& folds, std::
 Sequences for_model(const Dataset& all, const Model& model) {
   std::vector<int> inputs;
   for (const std::string& name : model.schema.inputs)
-    inputs.push_back(static_cast<int>(std::find(all.schema.inputs.begin(), all.schema.inputs.end(), name) - all.schema.inputs.begin()));
+    inputs.push_back(static_cast<int>(std::find(all.schema.inputs.begin(), all.schema.inputs.end(), name) -
+                                      all.schema.inputs.begin()));
   return select_inputs(all.sequences, inputs);
 }
 
@@ -93,7 +94,8 @@ FoldScore run_fold(const RawDataset& raw, const std::vector<std::vector<std::uin
   const Sequences held = select(for_model(all, result.model), folds[test]);
   FoldScore score;
   score.nodes = result.model.node_count();
-  score.figures = figures(all.schema.task, evaluate(all.schema.task, predict_batch(result.model, held, config.threads), held));
+  score.figures =
+      figures(all.schema.task, evaluate(all.schema.task, predict_batch(result.model, held, config.threads), held));
   return score;
 }
 
@@ -144,8 +146,8 @@ void cross_validate(CrossValidateFlags flags) {
   const auto count = static_cast<std::size_t>(flags.folds);
   cut_by_group(raw.data);
   if (raw.data.group.empty() && cut_into(raw.data, count))
-    raw.data.notes.push_back(fmt::format("fewer sequences than folds: they are cut into {} pieces, each from empty memory",
-                                         raw.data.sequences.count()));
+    raw.data.notes.push_back(fmt::format(
+        "fewer sequences than folds: they are cut into {} pieces, each from empty memory", raw.data.sequences.count()));
   if (!flags.quiet) show_notes(flags.data, raw.data);
   const auto folds = deal_folds(raw.data, count, static_cast<std::uint64_t>(config.seed));
   const SignalWatch watch;
@@ -169,14 +171,19 @@ void add_cross_validate(CLI::App& app) {
   verb->add_option("data", flags->data, "CSV or .ts file, gzip and zstd too; 'data/*.csv' for several")
       ->type_name("DATA")
       ->required();
-  verb->add_option("--folds", flags->folds, "Number of folds")->type_name("N")->check(CLI::Range(2, 1000).description(""))->default_str("5");
-  verb->add_option("--group", flags->group, "Column of what must not be in two folds (a person, a machine)")->type_name("COLUMN");
+  verb->add_option("--folds", flags->folds, "Number of folds")
+      ->type_name("N")
+      ->check(CLI::Range(2, 1000).description(""))
+      ->default_str("5");
+  verb->add_option("--group", flags->group, "Column of what must not be in two folds (a person, a machine)")
+      ->type_name("COLUMN");
   verb->add_flag("--json", flags->json, "Print one JSON object instead of a table");
   add_quiet_flag(*verb, flags->quiet);
   add_role_flags(*verb, flags->roles, true);
   add_parameter_flags(*verb, flags->given);
   verb->footer(
-      "A sequence is in one fold only, and with --group a group is. Each fold learns what categories count as from its own\n"
+      "A sequence is in one fold only, and with --group a group is. Each fold learns what categories count as from its "
+      "own\n"
       "training part. The sd is that of a sample, over the folds.");
   verb->callback([flags] { cross_validate(*flags); });
 }

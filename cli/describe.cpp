@@ -1,4 +1,6 @@
 // remede describe DATA: what was understood of a file, before one trains.
+#include "remede/data/describe.h"
+
 #include <cmath>
 #include <memory>
 #include <string>
@@ -9,7 +11,6 @@
 #include "cli/common.h"
 #include "cli/tables.h"
 #include "cli/verbs.h"
-#include "remede/data/describe.h"
 #include "remede/explain/number.h"
 #include <CLI/CLI.hpp>
 
@@ -34,7 +35,8 @@ std::string share(std::size_t part, std::size_t whole) {
 std::string values_text(const ColumnDescription& column, std::size_t steps) {
   constexpr std::size_t kMostWords = 8;
   if (column.role == "id") return fmt::format("{} sequences", grouped(static_cast<long long>(column.distinct)));
-  if (column.role == "time") return fmt::format("{} to {}", printable(column.words[0].first), printable(column.words[1].first));
+  if (column.role == "time")
+    return fmt::format("{} to {}", printable(column.words[0].first), printable(column.words[1].first));
   if (column.type == "number") {
     if (std::isnan(column.median)) return "no value";
     return fmt::format("{:.6g} to {:.6g}, median {:.6g}", column.low, column.high, column.median);
@@ -42,7 +44,8 @@ std::string values_text(const ColumnDescription& column, std::size_t steps) {
   std::string text;
   const std::size_t there = steps - column.missing;
   for (std::size_t w = 0; w < std::min(kMostWords, column.words.size()); ++w)
-    text += fmt::format("{}{} {}", w == 0 ? "" : ", ", printable(column.words[w].first), share(column.words[w].second, there));
+    text += fmt::format("{}{} {}", w == 0 ? "" : ", ", printable(column.words[w].first),
+                        share(column.words[w].second, there));
   if (column.words.size() > kMostWords) text += fmt::format(", {} more", column.words.size() - kMostWords);
   return text;
 }
@@ -55,7 +58,8 @@ std::string type_text(const ColumnDescription& column) {
 
 std::string text_of(const Description& d) {
   const auto count = [](std::size_t n) { return grouped(static_cast<long long>(n)); };
-  std::string text = fmt::format("{} sequence{}, {} steps", count(d.sequences), d.sequences == 1 ? "" : "s", count(d.steps));
+  std::string text =
+      fmt::format("{} sequence{}, {} steps", count(d.sequences), d.sequences == 1 ? "" : "s", count(d.steps));
   if (d.sequences > 1)
     text += fmt::format(" ({} to {} each, median {})", count(d.shortest), count(d.longest), count(d.median_length));
   text += '\n';
@@ -68,7 +72,8 @@ std::string text_of(const Description& d) {
   }
   std::vector<std::vector<std::string>> rows = {{"column", "role", "type", "missing", "values"}};
   for (const ColumnDescription& column : d.columns)
-    rows.push_back({printable(column.name), column.role, type_text(column), share(column.missing, d.steps), values_text(column, d.steps)});
+    rows.push_back({printable(column.name), column.role, type_text(column), share(column.missing, d.steps),
+                    values_text(column, d.steps)});
   text += '\n' + left_table(rows);
   if (!d.suggestions.empty()) text += '\n';
   for (const std::string& suggestion : d.suggestions) text += fmt::format("perhaps: {}\n", suggestion);
@@ -76,14 +81,15 @@ std::string text_of(const Description& d) {
 }
 
 Json json_of(const Description& d) {
-  Json json = {{"sequences", d.sequences},
-               {"steps", d.steps},
-               {"length", {{"shortest", d.shortest}, {"median", d.median_length}, {"longest", d.longest}}},
-               {"task", !d.has_target ? Json(nullptr) : Json(d.task == Task::kClassification ? "classification" : "regression")},
-               {"steps_with_target", d.steps_with_target},
-               {"columns", Json::array()},
-               {"notes", d.notes},
-               {"suggestions", d.suggestions}};
+  Json json = {
+      {"sequences", d.sequences},
+      {"steps", d.steps},
+      {"length", {{"shortest", d.shortest}, {"median", d.median_length}, {"longest", d.longest}}},
+      {"task", !d.has_target ? Json(nullptr) : Json(d.task == Task::kClassification ? "classification" : "regression")},
+      {"steps_with_target", d.steps_with_target},
+      {"columns", Json::array()},
+      {"notes", d.notes},
+      {"suggestions", d.suggestions}};
   for (const ColumnDescription& c : d.columns) {
     Json column = {{"name", c.name}, {"role", c.role}, {"type", c.type}, {"missing", c.missing}};
     if (c.type == "number" && c.role != "time" && std::isfinite(c.median)) {

@@ -1,6 +1,4 @@
 // remede predict MODEL DATA: what the model says of every row, in the order of the rows.
-#include "remede/model/batch.h"
-
 #include <algorithm>
 #include <memory>
 #include <numeric>
@@ -10,6 +8,7 @@
 #include "cli/common.h"
 #include "cli/verbs.h"
 #include "remede/data/csv.h"
+#include "remede/model/batch.h"
 #include "remede/model/file.h"
 #include <CLI/CLI.hpp>
 

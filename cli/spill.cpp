@@ -1,9 +1,10 @@
-// The program's operator new. Small blocks, and all while there is no limit or it is not reached, come from malloc. A large
-// block beyond that is a shared mapping of an unlinked file that may not be touched at first: touching it is a fault, whose
-// handler opens the chunk around it and closes the one that was opened longest ago (MADV_DONTNEED: what was written stays in
-// the file's cache, where the system can write it out). So no more than a fixed number of chunks is ever in memory. Here and not
-// in the library: how the program uses its machine is its own business. One thing does not work on such blocks: a system call
-// that reads or writes them directly (it fails with EFAULT); none of ours does with blocks this large.
+// The program's operator new. Small blocks, and all while there is no limit or it is not reached, come from malloc. A
+// large block beyond that is a shared mapping of an unlinked file that may not be touched at first: touching it is a
+// fault, whose handler opens the chunk around it and closes the one that was opened longest ago (MADV_DONTNEED: what
+// was written stays in the file's cache, where the system can write it out). So no more than a fixed number of chunks
+// is ever in memory. Here and not in the library: how the program uses its machine is its own business. One thing does
+// not work on such blocks: a system call that reads or writes them directly (it fails with EFAULT); none of ours does
+// with blocks this large.
 #include "cli/spill.h"
 
 #include <algorithm>
@@ -217,11 +218,11 @@ std::size_t parse_memory(const std::string& text) {
   double number = 0.0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   const std::string unit(end, text.data() + text.size());
-  const double scale = unit.empty()                                    ? 1.0
-                       : unit == "K" || unit == "k"                    ? 1024.0
-                       : unit == "M" || unit == "m"                    ? 1024.0 * 1024.0
-                       : unit == "G" || unit == "g"                    ? 1024.0 * 1024.0 * 1024.0
-                                                                       : 0.0;
+  const double scale = unit.empty()                 ? 1.0
+                       : unit == "K" || unit == "k" ? 1024.0
+                       : unit == "M" || unit == "m" ? 1024.0 * 1024.0
+                       : unit == "G" || unit == "g" ? 1024.0 * 1024.0 * 1024.0
+                                                    : 0.0;
   const double bytes = number * scale;
   constexpr double kLeast = 64.0 * 1024.0 * 1024.0;
   if (error != std::errc{} || !(bytes >= kLeast) || bytes > 1e15)

@@ -1,6 +1,6 @@
-// Data larger than memory: beyond a limit, large blocks come from unlinked temporary files instead of the heap, and only so
-// many of their chunks are in memory at a time. Everything above stays as it is: a std::vector does not know where its
-// numbers are.
+// Data larger than memory: beyond a limit, large blocks come from unlinked temporary files instead of the heap, and
+// only so many of their chunks are in memory at a time. Everything above stays as it is: a std::vector does not know
+// where its numbers are.
 #pragma once
 
 #include <cstddef>

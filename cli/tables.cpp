@@ -34,7 +34,8 @@ std::string table(const TableRows& rows, const std::string& indent) {
 }
 
 std::string left_table(const TableRows& rows) {
-  return lines_of(rows, "", [](const std::string& cell, std::size_t columns, std::size_t) { return padded(cell, columns); });
+  return lines_of(rows, "",
+                  [](const std::string& cell, std::size_t columns, std::size_t) { return padded(cell, columns); });
 }
 
 }  // namespace remede

@@ -132,7 +132,8 @@ bool is_none(const std::string& name) { return name.empty() || name == "none"; }
 
 }  // namespace
 
-ColumnLayout lay_out(const std::string& file, const std::vector<std::string>& columns, const Roles& roles, bool several) {
+ColumnLayout lay_out(const std::string& file, const std::vector<std::string>& columns, const Roles& roles,
+                     bool several) {
   Assignment a(file, columns);
   // All that is given comes first, so that no guess takes a column that is spoken for.
   const auto pseudo = [&](const std::string& name) { return is_none(name) || name == "row" || name == "file"; };
@@ -174,8 +175,8 @@ ColumnLayout lay_out(const std::string& file, const std::vector<std::string>& co
     return std::string();  // what the model knew the sequences by is not here: one sequence, in the order of the rows
   };
   const std::vector<std::string>& targets = roles.target.empty() ? schema.targets : roles.target;
-  const bool all_targets = a.is_folder(targets) || std::all_of(targets.begin(), targets.end(),
-                                                               [&](const auto& name) { return a.has(name); });
+  const bool all_targets = a.is_folder(targets) ||
+                           std::all_of(targets.begin(), targets.end(), [&](const auto& name) { return a.has(name); });
   if (need_target && !all_targets)
     fail("{}: expected the target {}, got the columns {}", file, listed(targets), listed(columns));
   if (all_targets && targets.size() != schema.targets.size())
@@ -216,7 +217,8 @@ ColumnLayout lay_out_like(const ColumnLayout& first, const std::string& first_fi
   }
   for (std::size_t c = 0; c < first_columns.size(); ++c)
     if (!found[c] && first.column[c].part != ColumnPart::kSkip)
-      fail("{}: expected the columns of {}, got {}: missing {}", file, first_file, listed(columns), shown(first_columns[c]));
+      fail("{}: expected the columns of {}, got {}: missing {}", file, first_file, listed(columns),
+           shown(first_columns[c]));
   return layout;
 }
 

@@ -29,7 +29,8 @@ struct ColumnLayout {
 // For a file whose schema is to be found. Throws Error naming `file` when a column is not there or a guess is not
 // clear.
 // `several`: there are more files.
-ColumnLayout lay_out(const std::string& file, const std::vector<std::string>& columns, const Roles& roles, bool several);
+ColumnLayout lay_out(const std::string& file, const std::vector<std::string>& columns, const Roles& roles,
+                     bool several);
 
 // For a file that must fit a schema. `inputs`: the columns it must have.
 ColumnLayout lay_out(const std::string& file, const std::vector<std::string>& columns, const Roles& roles,

@@ -48,7 +48,8 @@ class CsvReader {
   static constexpr std::size_t kMaxColumns = std::size_t{1} << 20;
 
   // Reads the header. `block`: bytes asked for at once.
-  explicit CsvReader(ByteSource source, std::size_t block = std::size_t{1} << 18) : CsvReader(std::move(source), {}, block) {}
+  explicit CsvReader(ByteSource source, std::size_t block = std::size_t{1} << 18)
+      : CsvReader(std::move(source), {}, block) {}
   CsvReader(ByteSource source, TableFormat format, std::size_t block = std::size_t{1} << 18);
 
   const std::vector<std::string>& columns() const {

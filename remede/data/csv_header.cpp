@@ -8,8 +8,8 @@
 
 namespace remede {
 
-// Leaves one blank of every run and none at the ends of a line, from byte `from` of the buffer on. What stands before it
-// has been through here already.
+// Leaves one blank of every run and none at the ends of a line, from byte `from` of the buffer on. What stands before
+// it has been through here already.
 void CsvReader::squeeze_blanks(std::size_t from) {
   std::size_t to = from;
   const auto before = [&] { return to == 0 ? '\n' : buffer_[to - 1]; };
@@ -31,11 +31,12 @@ void CsvReader::skip_line() {
   ++next_line_;
 }
 
-// Whether blanks alone separate the cells: with names, the first line has as many words; without, the first two lines have
-// the same number of words and the second begins with a number (a header of several words may be one name).
+// Whether blanks alone separate the cells: with names, the first line has as many words; without, the first two lines
+// have the same number of words and the second begins with a number (a header of several words may be one name).
 bool CsvReader::cut_by_blanks() const {
   const auto line = [&](const char* from) {
-    return std::string_view(from, static_cast<std::size_t>(std::find(from, static_cast<const char*>(end_), '\n') - from));
+    return std::string_view(from,
+                            static_cast<std::size_t>(std::find(from, static_cast<const char*>(end_), '\n') - from));
   };
   const auto words = [](std::string_view text) {
     std::size_t count = 0;
@@ -59,8 +60,8 @@ bool CsvReader::cut_by_blanks() const {
   return words(second) == cells && parse_cell(second.substr(0, second.find(' ')), number) == CellKind::kNumber;
 }
 
-// A comma in the first line decides for the comma; else whichever of ';' and tab is there more often; else blanks, where
-// every line has the same number of words.
+// A comma in the first line decides for the comma; else whichever of ';' and tab is there more often; else blanks,
+// where every line has the same number of words.
 void CsvReader::guess_separator() {
   std::size_t commas = 0;
   std::size_t semicolons = 0;
@@ -136,10 +137,12 @@ void CsvReader::begin_table() {
   for (int line = 0; line < format_.skip; ++line) {
     row_ = at_;
     line_ = next_line_;
-    if (at_ == end_ && !fill()) fail("{}: --skip: expected more than {} lines, got {}", source_.name, format_.skip, line);
+    if (at_ == end_ && !fill())
+      fail("{}: --skip: expected more than {} lines, got {}", source_.name, format_.skip, line);
     skip_line();
   }
-  if (!next_row()) fail("{}: expected {}, got an empty file", source_.name, format_.names.empty() ? "a header line" : "rows of data");
+  if (!next_row())
+    fail("{}: expected {}, got an empty file", source_.name, format_.names.empty() ? "a header line" : "rows of data");
   if (format_.separator) {
     separator_ = *format_.separator;
   } else {

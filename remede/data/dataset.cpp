@@ -25,7 +25,9 @@ std::vector<std::string> matching(const std::string& pattern) {
   return paths;
 }
 
-Dataset for_schema(RawDataset raw, const Schema& schema) { return encode(std::move(raw), {schema.inputs, schema.codes}); }
+Dataset for_schema(RawDataset raw, const Schema& schema) {
+  return encode(std::move(raw), {schema.inputs, schema.codes});
+}
 
 }  // namespace
 

@@ -18,10 +18,10 @@ enum class TargetPer : std::uint8_t { kStep, kSequence };
 struct Roles {
   // Column of the sequence id; "row": every row is its own sequence; "file": every file is; "none": one sequence.
   std::optional<std::string> id;
-  std::optional<std::string> time;  // column that orders the steps of a sequence; "none": the order of the rows
-  std::vector<std::string> target;  // one column, or several in regression; "folder": the folder the file is in
-  std::vector<std::string> ignore;  // columns to leave out
-  std::optional<Task> task;         // else: regression when the target is numeric and not a few whole numbers
+  std::optional<std::string> time;       // column that orders the steps of a sequence; "none": the order of the rows
+  std::vector<std::string> target;       // one column, or several in regression; "folder": the folder the file is in
+  std::vector<std::string> ignore;       // columns to leave out
+  std::optional<Task> task;              // else: regression when the target is numeric and not a few whole numbers
   std::vector<std::string> categorical;  // columns of words, even where they look like numbers
   std::optional<std::string> weight;     // column of the weight of each step in loss and scores
   std::optional<std::string> group;      // column that says what must stay together in a split
@@ -32,7 +32,8 @@ struct Roles {
   TableFormat format;
 };
 
-// How an input is made from a column of words, or of times. Inputs without one are numbers, as they stand in their column.
+// How an input is made from a column of words, or of times. Inputs without one are numbers, as they stand in their
+// column.
 struct InputCode {
   std::string input;               // name of the input
   std::string column;              // the column it is made from
@@ -64,17 +65,17 @@ struct Schema {
 struct Dataset {
   Schema schema;
   Sequences sequences;
-  Texts ids;                       // (sequences) as they stand in the file; empty where it has no id column
-  Texts times;                     // (steps) as they stand in the file; empty where it has no time column
-  std::vector<std::int64_t> row;   // (steps) number of the data row the step came from, from 0
+  Texts ids;                        // (sequences) as they stand in the file; empty where it has no id column
+  Texts times;                      // (steps) as they stand in the file; empty where it has no time column
+  std::vector<std::int64_t> row;    // (steps) number of the data row the step came from, from 0
   std::vector<std::int32_t> group;  // (steps) number of the group, where Roles::group names a column
   std::vector<std::string> groups;  // their names
-  std::vector<std::string> notes;  // what had to be assumed, one line each, for the caller to show or not
+  std::vector<std::string> notes;   // what had to be assumed, one line each, for the caller to show or not
 };
 
 // Reads a long-format CSV file or a .ts file ("-": standard input), packed or not, and works out the schema. `path` may
-// also be a pattern (data/*.csv) or a list (a.csv,b.csv): then the rows of all files, in the order of their names. Throws
-// Error with file, line and column.
+// also be a pattern (data/*.csv) or a list (a.csv,b.csv): then the rows of all files, in the order of their names.
+// Throws Error with file, line and column.
 Dataset read_dataset(const std::string& path, const Roles& roles);
 
 // Reads a file for a given schema: columns match by name, extra ones are ignored. The target columns may be missing

@@ -51,18 +51,20 @@ std::size_t few_whole_numbers(const std::vector<float>& values) {
   return distinct.size();
 }
 
-void suggest_for_numbers(const RawDataset& raw, const std::string& name, const std::vector<float>& values, Description& to) {
+void suggest_for_numbers(const RawDataset& raw, const std::string& name, const std::vector<float>& values,
+                         Description& to) {
   const std::size_t steps = raw.data.sequences.steps();
   if (values.size() == steps && steps > 2 && raw.data.times.empty()) {
     bool rises = true;
     for (std::size_t i = 1; i < values.size() && rises; ++i) rises = values[i] - values[i - 1] == 1.0F;
     if (rises)
-      to.suggestions.push_back(fmt::format("{} rises by 1 from row to row: --time {} or --ignore {}", shown(name), name, name));
+      to.suggestions.push_back(
+          fmt::format("{} rises by 1 from row to row: --time {} or --ignore {}", shown(name), name, name));
   }
   const std::size_t few = few_whole_numbers(values);
   if (few > 2 && steps > 20 * few)
-    to.suggestions.push_back(
-        fmt::format("{} holds {} different whole numbers: if they are categories, --categorical {}", shown(name), few, name));
+    to.suggestions.push_back(fmt::format(
+        "{} holds {} different whole numbers: if they are categories, --categorical {}", shown(name), few, name));
   if (few == 1) to.suggestions.push_back(fmt::format("{} never changes: --ignore {}", shown(name), name));
 }
 
@@ -94,7 +96,8 @@ void describe_targets(const RawDataset& raw, Description& to) {
   to.has_target = s.has_targets();
   to.task = schema.task;
   if (!to.has_target) return;
-  to.steps_with_target = static_cast<std::size_t>(std::count_if(s.weight.begin(), s.weight.end(), [](float w) { return w > 0.0F; }));
+  to.steps_with_target =
+      static_cast<std::size_t>(std::count_if(s.weight.begin(), s.weight.end(), [](float w) { return w > 0.0F; }));
   for (std::size_t i = 0; i < s.count(); ++i) {
     const auto begin = s.weight.begin() + s.offset[i];
     const auto end = s.weight.begin() + s.offset[i + 1];
@@ -149,9 +152,10 @@ void describe_order(const RawDataset& raw, Description& to) {
 void suggest(const RawDataset& raw, const Roles& roles, Description& to) {
   const Schema& schema = raw.data.schema;
   if (!to.has_target)
-    to.suggestions.push_back(raw.inputs.empty() ? "nothing to predict: --target COLUMN"
-                                                : fmt::format("nothing to predict yet: --target COLUMN (the last one is {})",
-                                                              shown(raw.inputs.back().name)));
+    to.suggestions.push_back(raw.inputs.empty()
+                                 ? "nothing to predict: --target COLUMN"
+                                 : fmt::format("nothing to predict yet: --target COLUMN (the last one is {})",
+                                               shown(raw.inputs.back().name)));
   const bool numbers = to.has_target && schema.task == Task::kClassification && !roles.task &&
                        std::all_of(schema.classes.begin(), schema.classes.end(), [](const std::string& c) {
                          double value = 0.0;

@@ -32,8 +32,8 @@ bool is_boolean(const std::vector<std::string>& words) {
                      [](const std::string& w) { return is_one_of(w, kNoWords) || is_one_of(w, kYesWords); });
 }
 
-// What the target is on average where a word stands: (words, outputs), less the mean of all, drawn to it where a word is
-// rare. A step without a target counts with the next one of its sequence.
+// What the target is on average where a word stands: (words, outputs), less the mean of all, drawn to it where a word
+// is rare. A step without a target counts with the next one of its sequence.
 class WordMeans {
  public:
   WordMeans(const Sequences& data, std::size_t words)
@@ -165,7 +165,8 @@ InputCode boolean(const std::string& column, const std::vector<std::string>& kno
       const std::string_view both[] = {kNoWords[pair], kYesWords[pair]};
       if (std::none_of(known.begin(), known.end(), [&](const std::string& w) { return is_one_of(w, both); })) continue;
       const std::string_view one[] = {list[pair]};
-      const auto spelt = std::find_if(known.begin(), known.end(), [&](const std::string& w) { return is_one_of(w, one); });
+      const auto spelt =
+          std::find_if(known.begin(), known.end(), [&](const std::string& w) { return is_one_of(w, one); });
       code.words.push_back(spelt == known.end() ? std::string(one[0]) : *spelt);
       code.values.push_back(value);
     }

@@ -63,10 +63,14 @@ float InputReader::read_text(CsvReader& csv, std::size_t column, Column& input) 
   const std::string name = shown(csv.columns()[column]);
   double time = 0.0;
   if (!known_ && parse_time(word, time))
-    fail("{}: expected a number, got {}; a column of dates orders the steps with --time {}, or is left out with --ignore {}",
-         csv.where(column), shown(csv.last_cell()), name, name);
+    fail(
+        "{}: expected a number, got {}; a column of dates orders the steps with --time {}, or is left out with "
+        "--ignore {}",
+        csv.where(column), shown(csv.last_cell()), name, name);
   const std::string hint =
-      known_ ? "" : fmt::format("; if the column holds categories say --categorical {}, else leave it out with --ignore {}", name, name);
+      known_ ? ""
+             : fmt::format("; if the column holds categories say --categorical {}, else leave it out with --ignore {}",
+                           name, name);
   fail("{}: expected a number, got {}{}", csv.where(column), shown(csv.last_cell()), hint);
 }
 

@@ -14,8 +14,8 @@
 
 namespace remede {
 
-// What the first value of a column is decides what the column is, unless it was said: a slip in a column of numbers must
-// not turn it into categories, nor a number in a column of words pass as one.
+// What the first value of a column is decides what the column is, unless it was said: a slip in a column of numbers
+// must not turn it into categories, nor a number in a column of words pass as one.
 class InputReader {
  public:
   // `categorical`: columns of words. `known`: all others are numbers, as a model has it.

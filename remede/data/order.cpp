@@ -51,8 +51,8 @@ void RowSorter::reserve(std::size_t rows) {
 void RowSorter::id(std::string_view text) {
   if (!run_.empty() && text == ids_.texts()[run_.back().sequence]) return;
   if (text.empty())
-    fail("{}: line {}, column {}: expected the id of a sequence, got an empty cell", file_of(rows_ - 1), lines_.line(rows_ - 1),
-         shown(id_column_));
+    fail("{}: line {}, column {}: expected the id of a sequence, got an empty cell", file_of(rows_ - 1),
+         lines_.line(rows_ - 1), shown(id_column_));
   const std::uint32_t sequence = ids_.intern(text);
   together_ = together_ && sequence == run_.size();
   run_.push_back({sequence, rows_ - 1});

@@ -39,7 +39,8 @@ Split split_by_group(const Dataset& data, double share, std::uint64_t seed) {
                 : is_one_of(names[g], kValidationWords) ? Side::kValidation
                                                         : Side::kNeither;
   } else {
-    if (names.size() < 2) fail("--split: expected at least two groups, got only {}", shown(names.empty() ? "" : names[0]));
+    if (names.size() < 2)
+      fail("--split: expected at least two groups, got only {}", shown(names.empty() ? "" : names[0]));
     const double shares[] = {1.0 - share, share};
     const std::vector<std::vector<std::uint32_t>> parts = split_parts(names.size(), shares, seed);
     for (const std::uint32_t g : parts[1]) side[g] = Side::kValidation;
@@ -123,7 +124,8 @@ bool cut_into(Dataset& data, std::size_t count) {
   return true;
 }
 
-Parts read_parts(const std::string& path, Roles roles, const std::string& by, double validation_share, std::uint64_t seed) {
+Parts read_parts(const std::string& path, Roles roles, const std::string& by, double validation_share,
+                 std::uint64_t seed) {
   if (!(validation_share > 0.0 && validation_share < 1.0))
     fail("--split: expected a share of validation data between 0 and 1, got {}", validation_share);
   const bool column = by != "sequence" && by != "time";

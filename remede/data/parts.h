@@ -1,5 +1,5 @@
-// A data set cut into parts for training and validation or for the folds of a cross-validation, without leakage: a sequence
-// (or a group of them) is in one part only, and what words count as is learned from the training part alone.
+// A data set cut into parts for training and validation or for the folds of a cross-validation, without leakage: a
+// sequence (or a group of them) is in one part only, and what words count as is learned from the training part alone.
 #pragma once
 
 #include <cstdint>
@@ -13,21 +13,22 @@
 
 namespace remede {
 
-// "sequence": whole sequences at random; "time": the last targets of every sequence are for validation, and both parts keep
-// all steps before them; else the name of a column. Its values say training (or train), validation (valid, val) and test
-// (left out) for every row; or they are groups, and whole groups are drawn at random. A sequence in which the value changes is
-// cut there.
+// "sequence": whole sequences at random; "time": the last targets of every sequence are for validation, and both parts
+// keep all steps before them; else the name of a column. Its values say training (or train), validation (valid, val)
+// and test (left out) for every row; or they are groups, and whole groups are drawn at random. A sequence in which the
+// value changes is cut there.
 struct Parts {
   Dataset training;
   Dataset validation;
 };
-Parts read_parts(const std::string& path, Roles roles, const std::string& by, double validation_share, std::uint64_t seed);
+Parts read_parts(const std::string& path, Roles roles, const std::string& by, double validation_share,
+                 std::uint64_t seed);
 
 // Cuts sequences where the group changes; each piece starts from empty memory. Without groups nothing is done.
 void cut_by_group(Dataset& data);
 
-// The sequences of each fold, rising. By group where there are groups; else each class dealt out evenly where a sequence has
-// one label. Throws Error with fewer sequences (or groups) than folds.
+// The sequences of each fold, rising. By group where there are groups; else each class dealt out evenly where a
+// sequence has one label. Throws Error with fewer sequences (or groups) than folds.
 std::vector<std::vector<std::uint32_t>> deal_folds(const Dataset& data, std::size_t folds, std::uint64_t seed);
 
 // Cuts every sequence into pieces, so that there are at least `count` of them; false where there are enough already.

@@ -43,17 +43,19 @@ float read_weight(CsvReader& csv, std::size_t column) {
   const auto rounded = static_cast<float>(value);
   if (!number || !std::isfinite(rounded) || rounded < 0.0F)
     fail("{}: expected a weight, 0 or more, got {}", csv.where(column),
-         number && !std::isnan(value) ? fmt::format("{}", value) : number ? "a missing value" : shown(csv.last_cell()));
+         number && !std::isnan(value) ? fmt::format("{}", value)
+         : number                     ? "a missing value"
+                                      : shown(csv.last_cell()));
   return rounded;
 }
 
 // The folder a file lies in: "bending1" for arem/bending1/dataset1.csv.
 std::string folder_of(const std::string& path) {
   const std::size_t end = path.find_last_of('/');
-  if (end == std::string::npos || end == 0)
-    fail("{}: --target folder: expected a path with a folder, got none", path);
+  if (end == std::string::npos || end == 0) fail("{}: --target folder: expected a path with a folder, got none", path);
   const std::size_t before = path.find_last_of('/', end - 1);
-  return path.substr(before == std::string::npos ? 0 : before + 1, end - (before == std::string::npos ? 0 : before + 1));
+  return path.substr(before == std::string::npos ? 0 : before + 1,
+                     end - (before == std::string::npos ? 0 : before + 1));
 }
 
 void read_rows(CsvReader& csv, const ColumnLayout& layout, bool only_file, Table& table) {
@@ -173,7 +175,9 @@ RawDataset read_files(std::vector<ByteSource> files, const Roles& roles, const S
       first_file = csv.name();
       first_columns = csv.columns();
       table.emplace(make(csv, layout));
-      if (csv.row_names()) layout.notes.push_back("rows have one cell more than the header has names: the first is taken for the name of the row");
+      if (csv.row_names())
+        layout.notes.push_back(
+            "rows have one cell more than the header has names: the first is taken for the name of the row");
       read_rows(csv, layout, !several, *table);
       continue;
     }
@@ -201,8 +205,7 @@ NeededColumns needed_columns(const Schema& schema) {
       continue;
     }
     const std::string& column = code == nullptr ? input : code->column;
-    if (schema.horizon > 0 &&
-        std::find(schema.targets.begin(), schema.targets.end(), column) != schema.targets.end()) {
+    if (schema.horizon > 0 && std::find(schema.targets.begin(), schema.targets.end(), column) != schema.targets.end()) {
       needed.history = true;
       continue;
     }

@@ -34,8 +34,9 @@ struct Code {
   std::vector<InputCode> codes;
 };
 
-// A column of up to two words is one input (0 and 1), of up to kMostIndicators one input per word ("wind = NW", 0 or 1), of
-// more words one input: their place in the order of what the target is on average where they stand in these sequences.
+// A column of up to two words is one input (0 and 1), of up to kMostIndicators one input per word ("wind = NW", 0 or
+// 1), of more words one input: their place in the order of what the target is on average where they stand in these
+// sequences.
 inline constexpr std::size_t kMostIndicators = 8;
 inline constexpr std::size_t kMostWords = 1000;
 Code learn_code(const RawDataset& raw, std::span<const std::uint32_t> sequences);

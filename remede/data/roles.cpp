@@ -79,21 +79,36 @@ bool take_role_line(const std::string& name, const std::string& text, Roles& rol
     if (text != a && text != b) fail("{}: expected {} or {}, got {}", name, a, b, shown(text));
     return text == a;
   };
-  if (name == "id") roles.id = text;
-  else if (name == "time") roles.time = text;
-  else if (name == "target") roles.target.push_back(text);
-  else if (name == "ignore") roles.ignore.push_back(text);
-  else if (name == "task") roles.task = one_of("regression", "classification") ? Task::kRegression : Task::kClassification;
-  else if (name == "categorical") roles.categorical.push_back(text);
-  else if (name == "weight") roles.weight = text;
-  else if (name == "target-per") roles.target_per = one_of("step", "sequence") ? TargetPer::kStep : TargetPer::kSequence;
-  else if (name == "horizon") roles.horizon = whole_number(name, text);
-  else if (name == "time-gap") roles.time_gap = text == "true";
-  else if (name == "names") roles.format.names.push_back(text);
-  else if (name == "separator") roles.format.separator = parse_separator(text);
-  else if (name == "comment") roles.format.comment = parse_comment(text);
-  else if (name == "skip") roles.format.skip = whole_number(name, text);
-  else return false;
+  if (name == "id")
+    roles.id = text;
+  else if (name == "time")
+    roles.time = text;
+  else if (name == "target")
+    roles.target.push_back(text);
+  else if (name == "ignore")
+    roles.ignore.push_back(text);
+  else if (name == "task")
+    roles.task = one_of("regression", "classification") ? Task::kRegression : Task::kClassification;
+  else if (name == "categorical")
+    roles.categorical.push_back(text);
+  else if (name == "weight")
+    roles.weight = text;
+  else if (name == "target-per")
+    roles.target_per = one_of("step", "sequence") ? TargetPer::kStep : TargetPer::kSequence;
+  else if (name == "horizon")
+    roles.horizon = whole_number(name, text);
+  else if (name == "time-gap")
+    roles.time_gap = text == "true";
+  else if (name == "names")
+    roles.format.names.push_back(text);
+  else if (name == "separator")
+    roles.format.separator = parse_separator(text);
+  else if (name == "comment")
+    roles.format.comment = parse_comment(text);
+  else if (name == "skip")
+    roles.format.skip = whole_number(name, text);
+  else
+    return false;
   return true;
 }
 

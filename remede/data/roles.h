@@ -10,8 +10,8 @@
 
 namespace remede {
 
-// Reads a JSON object whose keys are the flags of the program without their dashes ("id", "target", "target-per", ...), its
-// values texts, numbers, true, or lists of texts. What `roles` already says is kept. Throws Error naming the file.
+// Reads a JSON object whose keys are the flags of the program without their dashes ("id", "target", "target-per", ...),
+// its values texts, numbers, true, or lists of texts. What `roles` already says is kept. Throws Error naming the file.
 void read_roles(const std::string& path, Roles& roles);
 
 // The same as name and text, and back; what is not said is left out.

@@ -21,7 +21,8 @@ void add_input(RawDataset& raw, RawInput input, ValueOf value_of) {
   std::vector<float> x;
   x.reserve(s.steps() * (n + 1));
   for (std::size_t t = 0; t < s.steps(); ++t) {
-    x.insert(x.end(), s.x.begin() + static_cast<std::ptrdiff_t>(t * n), s.x.begin() + static_cast<std::ptrdiff_t>((t + 1) * n));
+    x.insert(x.end(), s.x.begin() + static_cast<std::ptrdiff_t>(t * n),
+             s.x.begin() + static_cast<std::ptrdiff_t>((t + 1) * n));
     x.push_back(value_of(t));
   }
   s.x = std::move(x);
@@ -86,7 +87,8 @@ void copy_target(Sequences& s, std::size_t from, std::size_t to) {
   if (!s.label.empty()) s.label[to] = s.label[from];
   const auto n_y = static_cast<std::size_t>(s.n_y);
   if (!s.value.empty())
-    std::copy_n(s.value.begin() + static_cast<std::ptrdiff_t>(from * n_y), n_y, s.value.begin() + static_cast<std::ptrdiff_t>(to * n_y));
+    std::copy_n(s.value.begin() + static_cast<std::ptrdiff_t>(from * n_y), n_y,
+                s.value.begin() + static_cast<std::ptrdiff_t>(to * n_y));
   s.weight[to] = s.weight[from];
 }
 
@@ -111,7 +113,8 @@ void keep_last(Sequences& s) {
     std::size_t t = last;
     while (t > begin && s.weight[t] == 0.0F) --t;
     copy_target(s, t, last);
-    std::fill(s.weight.begin() + static_cast<std::ptrdiff_t>(begin), s.weight.begin() + static_cast<std::ptrdiff_t>(last), 0.0F);
+    std::fill(s.weight.begin() + static_cast<std::ptrdiff_t>(begin),
+              s.weight.begin() + static_cast<std::ptrdiff_t>(last), 0.0F);
   }
 }
 
@@ -138,7 +141,8 @@ void add_time_gap(RawDataset& raw) {
   std::vector<float> gap(data.sequences.steps(), kMissing);
   for (std::size_t s = 0; s < data.sequences.count(); ++s) {
     double before = 0.0;
-    for (auto t = static_cast<std::size_t>(data.sequences.offset[s]); t < static_cast<std::size_t>(data.sequences.offset[s + 1]); ++t) {
+    for (auto t = static_cast<std::size_t>(data.sequences.offset[s]);
+         t < static_cast<std::size_t>(data.sequences.offset[s + 1]); ++t) {
       double now = 0.0;
       if (!parse_time(data.times[t], now))
         fail("--time-gap: expected times that are numbers or dates as YYYY-MM-DD HH:MM:SS, got {} in column {}",
@@ -163,9 +167,8 @@ void add_history(RawDataset& raw) {
     input.name = schema.targets.at(0);
     input.words = true;
     input.known = schema.classes;
-    add_input(raw, std::move(input), [&](std::size_t t) {
-      return there && s.weight[t] > 0.0F ? static_cast<float>(s.label[t]) : kMissing;
-    });
+    add_input(raw, std::move(input),
+              [&](std::size_t t) { return there && s.weight[t] > 0.0F ? static_cast<float>(s.label[t]) : kMissing; });
     return;
   }
   for (std::size_t k = 0; k < n_y; ++k) {
@@ -189,8 +192,7 @@ void shape_targets(Dataset& data, bool needed) {
     return;
   }
   if (data.schema.horizon == 0) fail("expected steps with a target and a weight above 0, got none");
-  fail("--horizon: expected sequences longer than {} steps, got none with a target so far ahead",
-       data.schema.horizon);
+  fail("--horizon: expected sequences longer than {} steps, got none with a target so far ahead", data.schema.horizon);
 }
 
 }  // namespace remede

@@ -12,8 +12,8 @@ void add_time_gap(RawDataset& raw);
 // Adds the present targets as inputs. REQUIRES: before shape_targets.
 void add_history(RawDataset& raw);
 
-// Shifts the targets by the schema's horizon, and moves the last one of a sequence to its last step where there is one per
-// sequence. Nothing is left: Error where targets are needed, else the data have none.
+// Shifts the targets by the schema's horizon, and moves the last one of a sequence to its last step where there is one
+// per sequence. Nothing is left: Error where targets are needed, else the data have none.
 void shape_targets(Dataset& data, bool needed);
 
 }  // namespace remede

@@ -98,8 +98,7 @@ void TargetReader::add_cell(const std::string& where, std::uint64_t line) {
   if (cell.kind == CellKind::kText && !a_text_) a_text_ = static_cast<std::uint32_t>(cells_.size() - 1);
   if (known_) return;
   if (cells_.size() - distinct_missing_ > kMostClasses)
-    fail("{}: expected at most {} classes, got more: is {} what to predict?", where, kMostClasses,
-         shown(names_[0]));
+    fail("{}: expected at most {} classes, got more: is {} what to predict?", where, kMostClasses, shown(names_[0]));
   if (mode_ != Mode::kUndecided || distinct_numbers_ <= kMostClassNumbers) return;
   if (a_text_)
     fail(
@@ -124,8 +123,8 @@ void TargetReader::become_numbers() {
   for (std::size_t i = 0; i < cells_.size(); ++i) {
     const auto rounded = static_cast<float>(cells_[i].value);
     if (std::isinf(rounded))
-      fail("{}: line {}, column {}: expected {}, got {}", cells_[i].file, cells_[i].line, shown(names_[0]), kFittingNumber,
-           shown(texts_.texts()[i]));
+      fail("{}: line {}, column {}: expected {}, got {}", cells_[i].file, cells_[i].line, shown(names_[0]),
+           kFittingNumber, shown(texts_.texts()[i]));
     value_of_cell.push_back(cells_[i].kind == CellKind::kNumber ? rounded : kMissing);
   }
   value_.reserve(code_.capacity());

@@ -28,7 +28,8 @@ class Lines {
     std::size_t end = text_.find('\n');
     while (end == std::string::npos) {
       const std::size_t before = text_.size();
-      if (before > kMax) fail("{}: line {}: expected lines of at most 1 GiB, got a longer one", source_.name, number_ + 1);
+      if (before > kMax)
+        fail("{}: line {}: expected lines of at most 1 GiB, got a longer one", source_.name, number_ + 1);
       text_.resize(before + kBlock);
       const std::size_t got = source_.read(text_.data() + before, kBlock);
       text_.resize(before + got);
@@ -106,7 +107,8 @@ class TsTable {
 
   void take(const std::string& key, std::string_view value) {
     const bool yes = lower(value).starts_with("true");
-    if (key == "@timestamps" && yes) fail("{}: expected series without time stamps, got @timeStamps true", lines_.where());
+    if (key == "@timestamps" && yes)
+      fail("{}: expected series without time stamps, got @timeStamps true", lines_.where());
     if (key == "@classlabel" && yes) target_ = "class";
     if (key == "@targetlabel" && yes) target_ = "target";
     if (key == "@classlabel" && yes)

@@ -1,6 +1,6 @@
-// The text format of the time series archives (.ts; sktime, aeon): one case per line, its channels separated by colons, its
-// class or value behind the last one. It becomes the long table that everything else reads: columns id, x1, x2, ... and
-// class (or target), one row per step, the class in the last row of its case.
+// The text format of the time series archives (.ts; sktime, aeon): one case per line, its channels separated by colons,
+// its class or value behind the last one. It becomes the long table that everything else reads: columns id, x1, x2, ...
+// and class (or target), one row per step, the class in the last row of its case.
 #pragma once
 
 #include <string>

@@ -50,7 +50,10 @@ TEST_F(DataCli, DescribeSaysWhatWasUnderstood) {
 
 TEST_F(DataCli, CategoriesGoThroughTheModelAndAreShownAsWords) {
   write("data.csv", windy(60));
-  ASSERT_EQ(remede({"train", "data.csv", "--ignore", "who", "--starts", "4", "--updates", "400", "--memory", "0", "-o", "m.json", "--quiet"}).code, 0);
+  ASSERT_EQ(remede({"train", "data.csv", "--ignore", "who", "--starts", "4", "--updates", "400", "--memory", "0", "-o",
+                    "m.json", "--quiet"})
+                .code,
+            0);
   const Result shown = remede({"show", "m.json"});
   EXPECT_THAT(shown.out, HasSubstr("wind = N ?"));
   write("new.csv", "id,wind,x\na,N,0.9\na,S,0.9\na,NNW,0.9\n");
@@ -66,7 +69,8 @@ TEST_F(DataCli, CategoriesGoThroughTheModelAndAreShownAsWords) {
 
 TEST_F(DataCli, CrossValidateKeepsGroupsTogether) {
   write("data.csv", windy(30));
-  const Result result = remede({"cross-validate", "data.csv", "--folds", "3", "--group", "who", "--starts", "2", "--updates", "60", "--json", "--quiet"});
+  const Result result = remede({"cross-validate", "data.csv", "--folds", "3", "--group", "who", "--starts", "2",
+                                "--updates", "60", "--json", "--quiet"});
   ASSERT_EQ(result.code, 0) << result.err;
   const Json json = Json::parse(result.out);
   ASSERT_EQ(json["folds"].size(), 3U);
@@ -88,10 +92,17 @@ TEST_F(DataCli, SplitByColumnIsWhatTheValidationFileWouldBe) {
   write("all.csv", all);
   write("training.csv", training);
   write("validation.csv", validation);
-  ASSERT_EQ(remede({"train", "all.csv", "--split", "part", "--starts", "2", "--updates", "60", "-o", "a.json", "--quiet"}).code, 0);
-  ASSERT_EQ(remede({"train", "training.csv", "--validation", "validation.csv", "--starts", "2", "--updates", "60", "-o", "b.json", "--quiet"}).code, 0);
+  ASSERT_EQ(
+      remede({"train", "all.csv", "--split", "part", "--starts", "2", "--updates", "60", "-o", "a.json", "--quiet"})
+          .code,
+      0);
+  ASSERT_EQ(remede({"train", "training.csv", "--validation", "validation.csv", "--starts", "2", "--updates", "60", "-o",
+                    "b.json", "--quiet"})
+                .code,
+            0);
   EXPECT_EQ(read("a.json"), read("b.json"));
-  EXPECT_TRUE(is_error(remede({"train", "all.csv", "--split", "part", "--validation", "validation.csv"}), 2, "expected --split or --validation, got both"));
+  EXPECT_TRUE(is_error(remede({"train", "all.csv", "--split", "part", "--validation", "validation.csv"}), 2,
+                       "expected --split or --validation, got both"));
 }
 
 TEST_F(DataCli, RolesFromAFile) {
@@ -103,7 +114,8 @@ TEST_F(DataCli, RolesFromAFile) {
   EXPECT_THAT(result.out, HasSubstr("2 classes"));
 }
 
-// Above the limit the data are in temporary files; the model is the same to the byte. (Blocks of 17 MB, several of them.)
+// Above the limit the data are in temporary files; the model is the same to the byte. (Blocks of 17 MB, several of
+// them.)
 TEST_F(DataCli, ALimitOfMemoryChangesNothing) {
   std::string text = "id,y";
   for (int k = 0; k < 1000; ++k) text += ",x" + std::to_string(k);
@@ -118,7 +130,8 @@ TEST_F(DataCli, ALimitOfMemoryChangesNothing) {
   ASSERT_EQ(shell("$remede train data.csv -o a.json" + small).code, 0);
   ASSERT_EQ(shell("$remede train data.csv -o b.json --memory-limit 64M" + small).code, 0);
   EXPECT_EQ(read("a.json"), read("b.json"));
-  EXPECT_TRUE(is_error(remede({"train", "data.csv", "--memory-limit", "lots"}), 2, "--memory-limit: expected at least 64M"));
+  EXPECT_TRUE(
+      is_error(remede({"train", "data.csv", "--memory-limit", "lots"}), 2, "--memory-limit: expected at least 64M"));
 }
 
 // The public data sets, where they are there: one describe each, as docs/real-data.md has it.
@@ -135,17 +148,30 @@ TEST_F(DataCli, DescribesThePublicDataSets) {
   EXPECT_EQ(describe("uea_JapaneseVowels/JapaneseVowels_TEST.ts", {})["sequences"], 370);
   EXPECT_EQ(describe("uea_PenDigits/PenDigits_TRAIN.ts", {})["steps"], 7494 * 8);
   EXPECT_EQ(describe("uea_PenDigits/PenDigits_TEST.ts", {})["steps_with_target"], 3498);
-  EXPECT_EQ(describe("arem/*/*.csv", {"--comment", "#", "--names", "time,avg_rss12,var_rss12,avg_rss13,var_rss13,avg_rss23,var_rss23",
-                                      "--target", "folder"})["sequences"], 88);
-  const Json air = describe("beijing_pm25/PRSA_data_2010.1.1-2014.12.31.csv", {"--time", "No", "--target", "pm2.5", "--ignore", "year,day"});
+  EXPECT_EQ(describe("arem/*/*.csv",
+                     {"--comment", "#", "--names", "time,avg_rss12,var_rss12,avg_rss13,var_rss13,avg_rss23,var_rss23",
+                      "--target", "folder"})["sequences"],
+            88);
+  const Json air = describe("beijing_pm25/PRSA_data_2010.1.1-2014.12.31.csv",
+                            {"--time", "No", "--target", "pm2.5", "--ignore", "year,day"});
   EXPECT_EQ(air["steps"], 43824);
   EXPECT_EQ(air["steps_with_target"], 43824 - 2067);
-  EXPECT_EQ(describe("bike_sharing/hour.csv", {"--time", "instant", "--target", "cnt", "--ignore", "dteday,casual,registered"})["steps"], 17379);
-  EXPECT_EQ(describe("cascaded_tanks/dataBenchmark.csv", {"--target", "yEst", "--ignore", "uVal,yVal,Ts"})["steps"], 1024);
-  EXPECT_EQ(describe("cmapss/train_FD001.txt", {"--names", "unit,cycle,op1..op3,s1..s21", "--id", "unit", "--time", "cycle"})["sequences"], 100);
-  EXPECT_EQ(describe("cmapss/test_FD001.txt", {"--names", "unit,cycle,op1..op3,s1..s21", "--id", "unit", "--time", "cycle"})["steps"], 13096);
-  for (const auto& [file, rows] : {std::pair("datatraining.txt", 8143), std::pair("datatest.txt", 2665), std::pair("datatest2.txt", 9752)})
-    EXPECT_EQ(describe(std::string("occupancy_detection/") + file, {"--target", "Occupancy", "--ignore", "Light"})["steps"], rows);
+  EXPECT_EQ(describe("bike_sharing/hour.csv",
+                     {"--time", "instant", "--target", "cnt", "--ignore", "dteday,casual,registered"})["steps"],
+            17379);
+  EXPECT_EQ(describe("cascaded_tanks/dataBenchmark.csv", {"--target", "yEst", "--ignore", "uVal,yVal,Ts"})["steps"],
+            1024);
+  EXPECT_EQ(describe("cmapss/train_FD001.txt",
+                     {"--names", "unit,cycle,op1..op3,s1..s21", "--id", "unit", "--time", "cycle"})["sequences"],
+            100);
+  EXPECT_EQ(describe("cmapss/test_FD001.txt",
+                     {"--names", "unit,cycle,op1..op3,s1..s21", "--id", "unit", "--time", "cycle"})["steps"],
+            13096);
+  for (const auto& [file, rows] :
+       {std::pair("datatraining.txt", 8143), std::pair("datatest.txt", 2665), std::pair("datatest2.txt", 9752)})
+    EXPECT_EQ(
+        describe(std::string("occupancy_detection/") + file, {"--target", "Occupancy", "--ignore", "Light"})["steps"],
+        rows);
   EXPECT_EQ(describe("robot_wall_following/sensor_readings_24.data", {"--target", "OUTPUT"})["steps"], 5456);
 }
 

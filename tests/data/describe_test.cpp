@@ -24,8 +24,10 @@ Description describe_text(const std::string& text, Roles roles = {}) {
 TEST(Describe, ColumnsSequencesAndClasses) {
   Roles with_time;
   with_time.time = "day";
-  const Description d =
-      describe_text("id,day,x,wind,y\na,2024-01-01,1,N,up\na,2024-01-02,,S,down\nb,2024-01-01,3,N,up\nb,2024-01-02,5,,\nb,2024-01-03,9,N,up\n", with_time);
+  const Description d = describe_text(
+      "id,day,x,wind,y\na,2024-01-01,1,N,up\na,2024-01-02,,S,down\nb,2024-01-01,3,N,up\nb,2024-01-02,5,,\nb,2024-01-03,"
+      "9,N,up\n",
+      with_time);
   EXPECT_EQ(d.sequences, 2U);
   EXPECT_EQ(d.steps, 5U);
   EXPECT_EQ(d.shortest, 2U);
@@ -45,7 +47,8 @@ TEST(Describe, ColumnsSequencesAndClasses) {
 
 TEST(Describe, SaysWhatFlagsMayBeMissing) {
   std::string text = "No,k,flat,out\n";
-  for (int i = 0; i < 100; ++i) text += std::to_string(i) + "," + std::to_string(i % 4) + ",7," + std::to_string(i % 5) + "\n";
+  for (int i = 0; i < 100; ++i)
+    text += std::to_string(i) + "," + std::to_string(i % 4) + ",7," + std::to_string(i % 5) + "\n";
   const Description d = describe_text(text);
   EXPECT_FALSE(d.has_target);
   EXPECT_THAT(d.suggestions, Contains("nothing to predict yet: --target COLUMN (the last one is 'out')"));

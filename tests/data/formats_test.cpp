@@ -77,15 +77,20 @@ TEST(Formats, NamesCommentsSkippedLinesAndSeparators) {
   roles = Roles{};
   roles.format.separator = '|';
   EXPECT_EQ(read_dataset(bytes_of("x,a|y\n1|0\n2|1\n"), roles).schema.inputs, (std::vector<std::string>{"x,a"}));
-  EXPECT_EQ(error_of([&] { read_dataset(bytes_of("1,2\n"), with_names({"s9..s2", "y"})); }),
+  EXPECT_EQ(error_of([&] {
+              read_dataset(bytes_of("1,2\n"), with_names({"s9..s2", "y"}));
+            }),
             "--names: expected a range of names such as s1..s21, got 's9..s2'");
 }
 
 TEST(Formats, AHeaderOneNameShortIsATableWithRowNames) {
-  const Dataset data = read_dataset(bytes_of("\"date\",\"x\",\"y\"\n\"1\",\"2015-02-04 17:51:00\",2.5,0\n\"2\",\"2015-02-04 17:52:00\",3.5,1\n"), Roles{});
+  const Dataset data = read_dataset(
+      bytes_of("\"date\",\"x\",\"y\"\n\"1\",\"2015-02-04 17:51:00\",2.5,0\n\"2\",\"2015-02-04 17:52:00\",3.5,1\n"),
+      Roles{});
   EXPECT_EQ(data.schema.inputs, (std::vector<std::string>{"x"}));
   EXPECT_EQ(data.schema.time, "date");
-  EXPECT_EQ(data.notes.back(), "rows have one cell more than the header has names: the first is taken for the name of the row");
+  EXPECT_EQ(data.notes.back(),
+            "rows have one cell more than the header has names: the first is taken for the name of the row");
   EXPECT_EQ(error_of([&] { read_dataset(bytes_of("x,y\n1,2,0\n3,1\n"), Roles{}); }),
             "data.csv: line 3: expected 3 cells as in the first row (one more than the header has names), got 2");
   EXPECT_EQ(error_of([&] { read_dataset(bytes_of("x,y\n1,2,\n3,1,\n"), Roles{}); }),
@@ -114,13 +119,16 @@ std::string zstandard(const std::string& text) {
 
 TEST(Formats, GzipAndZstdReadAsTheFileThatWasPacked) {
   std::string text = "id,x,y\n";
-  for (int i = 0; i < 20000; ++i) text += std::to_string(i / 10) + "," + std::to_string(i % 977) + ".25," + std::to_string(i % 3) + "\n";
+  for (int i = 0; i < 20000; ++i)
+    text += std::to_string(i / 10) + "," + std::to_string(i % 977) + ".25," + std::to_string(i % 3) + "\n";
   const Dataset plain = read_dataset(bytes_of(text), Roles{});
   for (const std::size_t piece : {5, 100000}) {
     expect_same(plain, read_dataset(bytes_of(gzipped(text), piece), Roles{}));
-    expect_same(plain, read_dataset(bytes_of(gzipped(text.substr(0, 999)) + gzipped(text.substr(999)), piece), Roles{}));
+    expect_same(plain,
+                read_dataset(bytes_of(gzipped(text.substr(0, 999)) + gzipped(text.substr(999)), piece), Roles{}));
     expect_same(plain, read_dataset(bytes_of(zstandard(text), piece), Roles{}));
-    expect_same(plain, read_dataset(bytes_of(zstandard(text.substr(0, 999)) + zstandard(text.substr(999)), piece), Roles{}));
+    expect_same(plain,
+                read_dataset(bytes_of(zstandard(text.substr(0, 999)) + zstandard(text.substr(999)), piece), Roles{}));
   }
   const std::string gz = gzipped(text);
   const std::string zst = zstandard(text);
@@ -152,7 +160,8 @@ TEST(Formats, TsFilesOfUnequalLengthWithMissingValues) {
   };
   EXPECT_EQ(refused("1:a\n1,2:3:a\n"), "p.ts: line 4: expected 1 channels as in the first case, got 2");
   EXPECT_EQ(refused("1,2:3:a\n"), "p.ts: line 3: expected channels of equal length within a case, got 2 and 1 values");
-  EXPECT_EQ(refused("1,x:a\n"), "p.ts: line 3: channel 1, value 2: expected a finite number that fits a float, got 'x'");
+  EXPECT_EQ(refused("1,x:a\n"),
+            "p.ts: line 3: channel 1, value 2: expected a finite number that fits a float, got 'x'");
   EXPECT_EQ(refused("1,2:c\n"), "p.ts: line 3: expected one of the classes that @classLabel names, got 'c'");
   EXPECT_EQ(refused(":a\n"), "p.ts: line 3: channel 1: expected at least one value, got none");
   EXPECT_EQ(error_of([&] { read_dataset(bytes_of("@timeStamps true\n@data\n"), Roles{}); }),
@@ -190,8 +199,10 @@ TEST(Formats, FilesThatDoNotFitTogetherAreNamed) {
   EXPECT_EQ(error_of([&] { read_dataset(a + "," + b, Roles{}); }),
             b + ": expected the columns of " + a + ", got 'id', 'step', 'y': missing 'x'");
   folder.file("b.csv", "id,step,x,y\n1,1,5,0\n");
-  EXPECT_EQ(error_of([&] { read_dataset(a + "," + b, Roles{}); }),
-            b + ": line 2, column 'step': expected times that differ within sequence '1', got '1' again, as on line 3 of " + a);
+  EXPECT_EQ(
+      error_of([&] { read_dataset(a + "," + b, Roles{}); }),
+      b + ": line 2, column 'step': expected times that differ within sequence '1', got '1' again, as on line 3 of " +
+          a);
   folder.file("b.csv", "id,step,x,y\n1,7,5,high\n");
   EXPECT_EQ(read_dataset(a + "," + b, Roles{}).schema.classes.size(), 3U);
   std::string many = "id,step,x,y\n";

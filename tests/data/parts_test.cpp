@@ -36,7 +36,8 @@ Roles ignoring(const std::string& column) {
 class Temporary {
  public:
   explicit Temporary(const std::string& text)
-      : path_((std::filesystem::temp_directory_path() / ("remede_parts_" + std::to_string(getpid()) + ".csv")).string()) {
+      : path_(
+            (std::filesystem::temp_directory_path() / ("remede_parts_" + std::to_string(getpid()) + ".csv")).string()) {
     write_file(path_, text);
   }
   ~Temporary() { std::filesystem::remove(path_); }
@@ -52,8 +53,7 @@ class Temporary {
 std::string many_sequences(int count) {
   std::string text = "id,x,who,y\n";
   for (int s = 0; s < count; ++s)
-    for (int t = 0; t <= s % 4; ++t)
-      text += fmt::format("{},{},p{},{}\n", s, s, s % 7, s % 3);
+    for (int t = 0; t <= s % 4; ++t) text += fmt::format("{},{},p{},{}\n", s, s, s % 7, s % 3);
   return text;
 }
 

@@ -1,4 +1,6 @@
 // What columns become: categories, booleans, times, weights, targets ahead and per sequence; roles from a file.
+#include "remede/data/roles.h"
+
 #include <cmath>
 #include <filesystem>
 #include <string>
@@ -10,7 +12,6 @@
 #include "remede/base/file.h"
 #include "remede/data/dataset.h"
 #include "remede/data/raw.h"
-#include "remede/data/roles.h"
 
 namespace remede {
 namespace {
@@ -21,7 +22,8 @@ using testing::error_of;
 TEST(Categories, AFewWordsBecomeAnInputEach) {
   const Dataset data = read_dataset(bytes_of("wind,y\nNW,1\nSE,2\n,3\ncv,0.5\nNW,1.5\n"), Roles{});
   EXPECT_EQ(data.schema.inputs, (std::vector<std::string>{"wind = NW", "wind = SE", "wind = cv"}));
-  EXPECT_EQ(std::vector<float>(data.sequences.x.begin(), data.sequences.x.begin() + 6), (std::vector<float>{1, 0, 0, 0, 1, 0}));
+  EXPECT_EQ(std::vector<float>(data.sequences.x.begin(), data.sequences.x.begin() + 6),
+            (std::vector<float>{1, 0, 0, 0, 1, 0}));
   EXPECT_TRUE(std::isnan(data.sequences.x[6]));
   // A word that training did not see is none of them; the file may lack words of the model.
   const Dataset later = read_dataset(bytes_of("wind\nNE\nSE\n"), data.schema, Roles{}, false);
@@ -55,7 +57,8 @@ TEST(Categories, ManyWordsStandInTheOrderOfTheTarget) {
 TEST(Categories, ManyWordsOfAClassificationStandApart) {
   std::string text = "w,y\n";
   for (int round = 0; round < 30; ++round)
-    for (int w = 0; w < 12; ++w) text += "w" + std::to_string(w) + "," + (w % 2 == 0 ? "a" : round % 2 == 0 ? "b" : "c") + "\n";
+    for (int w = 0; w < 12; ++w)
+      text += "w" + std::to_string(w) + "," + (w % 2 == 0 ? "a" : round % 2 == 0 ? "b" : "c") + "\n";
   const Dataset data = read_dataset(bytes_of(text), Roles{});
   const std::vector<std::string>& words = data.schema.codes.at(0).words;
   for (std::size_t i = 1; i < 6; ++i) EXPECT_EQ(words[i][1] % 2, words[0][1] % 2) << words[i];
@@ -80,13 +83,15 @@ TEST(Categories, NumbersAreWordsWhereTheFlagSaysSo) {
   EXPECT_EQ(data.schema.inputs, (std::vector<std::string>{"k = 1", "k = 2", "k = 3"}));
   EXPECT_EQ(data.sequences.x[9], 1.0F);
   EXPECT_EQ(error_of([&] { read_dataset(bytes_of("k,x,y\nA,1,1\n2,1,2\n"), Roles{}); }),
-            "data.csv: line 3, column 'k': expected a word as in the rows before, got '2'; if the column holds categories say "
+            "data.csv: line 3, column 'k': expected a word as in the rows before, got '2'; if the column holds "
+            "categories say "
             "--categorical 'k'");
   std::string many = "k,y\n";
   for (int i = 0; i < 1001; ++i) many += "w" + std::to_string(i) + ",1.5\n";
-  EXPECT_EQ(error_of([&] { read_dataset(bytes_of(many), Roles{}); }),
-            "data.csv: line 1002, column 'k': expected at most 1000 different words, got more: leave the column out with "
-            "--ignore 'k'");
+  EXPECT_EQ(
+      error_of([&] { read_dataset(bytes_of(many), Roles{}); }),
+      "data.csv: line 1002, column 'k': expected at most 1000 different words, got more: leave the column out with "
+      "--ignore 'k'");
 }
 
 TEST(Targets, TheLastOfASequenceAtItsLastStep) {
@@ -140,9 +145,9 @@ TEST(Weights, OfEveryStep) {
 TEST(Times, TheGapToTheStepBefore) {
   Roles roles;
   roles.time_gap = true;
-  const Dataset data = read_dataset(
-      bytes_of("id,time,x,y\n1,2024-02-28T23:59:30Z,1,0\n1,2024-03-01 00:00:00,2,1\n1,2024-03-01 01:00:00+01:00,3,1\n2,2024-01-01,3,1\n"),
-      roles);
+  const Dataset data = read_dataset(bytes_of("id,time,x,y\n1,2024-02-28T23:59:30Z,1,0\n1,2024-03-01 "
+                                             "00:00:00,2,1\n1,2024-03-01 01:00:00+01:00,3,1\n2,2024-01-01,3,1\n"),
+                                    roles);
   EXPECT_EQ(data.schema.inputs, (std::vector<std::string>{"x", "time_gap"}));
   EXPECT_TRUE(std::isnan(data.sequences.x[1]));
   EXPECT_EQ(data.sequences.x[3], 86430.0F);  // over a leap day
@@ -154,8 +159,11 @@ TEST(Times, TheGapToTheStepBefore) {
 }
 
 TEST(RoleFile, SaysWhatFlagsSayAndFlagsWin) {
-  const std::string path = (std::filesystem::temp_directory_path() / ("roles_" + std::to_string(getpid()) + ".json")).string();
-  write_file(path, R"({"id": "who", "target": ["a", "b"], "horizon": 3, "names": ["x1..x3"], "separator": "tab", "time-gap": true})");
+  const std::string path =
+      (std::filesystem::temp_directory_path() / ("roles_" + std::to_string(getpid()) + ".json")).string();
+  write_file(
+      path,
+      R"({"id": "who", "target": ["a", "b"], "horizon": 3, "names": ["x1..x3"], "separator": "tab", "time-gap": true})");
   Roles roles;
   roles.id = "other";
   read_roles(path, roles);
