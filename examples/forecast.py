@@ -15,7 +15,7 @@ values = [series() for _ in range(150)]
 X = [v[:-1, None] for v in values]
 y = [v[1:] for v in values]
 
-model = remede.RecurrentTreeRegressor(starts=8).fit(X[:120], y[:120])
+model = remede.RecurrentTreeRegressor(starts=4).fit(X[:120], y[:120])
 truth, now = np.concatenate(y[120:]), np.concatenate(X[120:])[:, 0]
 said = np.concatenate(model.predict(X[120:]))
 print(f"root mean square error: {np.sqrt(np.mean((said - truth) ** 2)):.3f}, as it was one step before: {np.sqrt(np.mean((now - truth) ** 2)):.3f}")

@@ -19,10 +19,10 @@ def run(fails):
     return readings
 
 
-labels = np.array(["fine", "faulty"])[random.integers(2, size=700)]
+labels = np.array(["fine", "faulty"])[random.integers(2, size=500)]
 X = [run(label == "faulty") for label in labels]
 
-model = remede.RecurrentTreeClassifier(starts=16).fit(X[:500], labels[:500])  # one label per sequence
+model = remede.RecurrentTreeClassifier(starts=6).fit(X[:350], labels[:350])  # one label per sequence
 print(model.to_text())
-print(f"accuracy on new runs: {model.score(X[500:], labels[500:]):.3f}")
-print(model.trace(X[500:], int(np.argmax(labels[500:] == "faulty"))))
+print(f"accuracy on new runs: {model.score(X[350:], labels[350:]):.3f}")
+print(model.trace(X[350:], int(np.argmax(labels[350:] == "faulty"))))
