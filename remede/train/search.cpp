@@ -12,6 +12,8 @@ namespace remede {
 namespace {
 
 constexpr std::size_t kFinalists = 4;
+constexpr double kAlmost = 10;             // times the loss that counts as solved
+constexpr std::uint64_t kShortRound = 400;  // updates
 constexpr double kSolved = 0.01;             // of the loss of a model that knows the classes' frequencies only
 
 // The loss of the best constant answer on the validation data.
@@ -77,6 +79,9 @@ class Search {
     stage_ = stage;
     round_ = 0;
     length_ = stage < stages_.size() ? stages_[stage].front().first_round : 0;
+    // Where an earlier stage is almost there, this one gets a look and not the long rounds that a new regime needs.
+    for (const auto& start : done_)
+      if (start->best_loss() <= kAlmost * solved_) length_ = std::min(length_, kShortRound);
     finishing_ = false;
     starts_.clear();
     if (stage < stages_.size())
