@@ -70,7 +70,9 @@ int batch_for(const Config& config, const Sequences& training) {
 std::uint64_t signal_round(int batch, const Sequences& training) {
   const double length = static_cast<double>(training.steps()) / static_cast<double>(training.count());
   const double sequences = std::min(static_cast<double>(batch), static_cast<double>(training.count()));
-  return static_cast<std::uint64_t>(std::clamp(std::min(kSignalSteps / (length * sequences), kSignalLength / length), 400.0, 12000.0));
+  const double passes = std::max(1000.0, 200.0 * static_cast<double>(training.count()) / sequences);  // little data is soon known by heart
+  return static_cast<std::uint64_t>(
+      std::clamp(std::min({kSignalSteps / (length * sequences), kSignalLength / length, passes}), 400.0, 12000.0));
 }
 
 }  // namespace
