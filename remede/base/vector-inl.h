@@ -246,7 +246,7 @@ HWY_INLINE void each_turned(const float* from, int n, const Visit& visit) {
 // from: (n, 16) -> to: (16, n), n a multiple of 4.
 HWY_INLINE void turn(const float* from, int n, float* to) {
   const hn::FixedTag<float, 4> d4;
-#if HWY_TARGET != HWY_SSE4
+#if HWY_MAX_BYTES >= 32
   if (n == 8) {  // whole rows at once: a row stored in parts cannot be loaded at once without a wait
     const hn::FixedTag<float, 8> d8;
     for (int lane = 0; lane < 16; lane += 4) {
