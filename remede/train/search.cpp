@@ -78,12 +78,10 @@ class Search {
   void begin_stage(std::size_t stage) {
     stage_ = stage;
     round_ = 0;
-    first_ = stage < stages_.size() ? stages_[stage].front().first_round : 0;
-    // Where an earlier stage is almost there, this one gets short rounds and not the long ones that a new regime needs.
+    length_ = stage < stages_.size() ? stages_[stage].front().first_round : 0;
+    // Where an earlier stage is almost there, this one gets a look and not the long rounds that a new regime needs.
     for (const auto& start : done_)
-      if (start->best_loss() <= kAlmost * solved_) first_ = std::min(first_, kShortRound);
-    looking_ = first_ > kShortRound;
-    length_ = std::min(first_, kShortRound);
+      if (start->best_loss() <= kAlmost * solved_) length_ = std::min(length_, kShortRound);
     finishing_ = false;
     starts_.clear();
     if (stage < stages_.size())
@@ -106,17 +104,8 @@ class Search {
       end_stage();
       return;
     }
-    if (looking_ && solved() == 0) {  // a short look was not enough: the rest of the first round
-      looking_ = false;
-      length_ = first_ - length_;
-      return;
-    }
     drop();
     if (++round_ > 1) length_ *= 2;
-  }
-
-  std::size_t solved() const {
-    return static_cast<std::size_t>(std::count_if(starts_.begin(), starts_.end(), [&](const auto& s) { return s->best_loss() <= solved_; }));
   }
 
   // A solved stage is the last.
@@ -138,8 +127,10 @@ class Search {
   }
 
   void drop() {
+    const auto solved = static_cast<std::size_t>(
+        std::count_if(starts_.begin(), starts_.end(), [&](const auto& s) { return s->best_loss() <= solved_; }));
     std::size_t keep = std::max((starts_.size() + 1) / 2, std::min(finalists_, starts_.size()));
-    if (solved() >= finalists_) keep = finalists_;
+    if (solved >= finalists_) keep = finalists_;
     starts_.resize(keep);
     finishing_ = keep <= finalists_;
   }
@@ -205,8 +196,6 @@ class Search {
     to.put(round_);
     to.put(length_);
     to.put(finishing_);
-    to.put(looking_);
-    to.put(first_);
     save(starts_, to);
     save(done_, to);
     return to.take();
@@ -218,8 +207,6 @@ class Search {
     from.get(round_);
     from.get(length_);
     from.get(finishing_);
-    from.get(looking_);
-    from.get(first_);
     starts_ = load_trainers(from);
     done_ = load_trainers(from);
     from.expect_end();
@@ -237,8 +224,6 @@ class Search {
   std::uint64_t round_ = 0;
   std::uint64_t length_ = 0;                      // updates of the round
   bool finishing_ = false;                        // the next round is the last of its stage
-  bool looking_ = false;                          // the round is a short look, before the rest of the first
-  std::uint64_t first_ = 0;                       // updates of the first round, the look included
   std::vector<std::unique_ptr<Trainer>> starts_;  // the survivors, best first
   std::vector<std::unique_ptr<Trainer>> done_;    // the finalists of earlier stages
 };
