@@ -92,7 +92,37 @@ void add_roles_file_flag(CLI::App& verb, Roles& roles) {
       ->group("Columns");
 }
 
+// Number of single-letter edits (insert, delete, replace, swap of neighbours) from one word to the other.
+std::size_t edit_distance(const std::string& a, const std::string& b) {
+  std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
+  for (std::size_t i = 0; i <= a.size(); ++i) d[i][0] = i;
+  for (std::size_t j = 0; j <= b.size(); ++j) d[0][j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i)
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
+    }
+  return d[a.size()][b.size()];
+}
+
 }  // namespace
+
+std::string suggestion(const std::string& word, const std::vector<std::string>& known) {
+  constexpr std::size_t kLongestWord = 64;  // a longer one is no typing error, and the table would be large
+  if (word.size() > kLongestWord) return "";
+  std::string best;
+  std::size_t least = std::min<std::size_t>(3, word.size() / 2 + 1);  // one beyond the last accepted
+  for (const std::string& k : known) {
+    const bool begun = word.size() >= 3 && k.starts_with(word);  // "--val" for "--validation"
+    const std::size_t distance = begun ? 1 : edit_distance(word, k);
+    if (distance < least) {
+      least = distance;
+      best = k;
+    }
+  }
+  return best.empty() ? "" : fmt::format(", did you mean '{}'?", best);
+}
 
 void add_role_flags(CLI::App& verb, Roles& roles, bool with_task) {
   const std::string group = "Columns";

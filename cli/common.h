@@ -44,6 +44,9 @@ std::string chosen_format(const char* verb, const std::string& asked, const std:
 bool colours_on(const std::string& output);
 std::size_t columns_of(const std::string& output);
 
+// ", did you mean 'train'?", or nothing when no known word is close.
+std::string suggestion(const std::string& word, const std::vector<std::string>& known);
+
 // What reading a file had to assume, on standard error, a line each.
 void show_notes(const std::string& path, const Dataset& dataset);
 

@@ -1,7 +1,5 @@
 // remede generate: data sets of tasks that need memory.
-#include <algorithm>
 #include <memory>
-#include <numeric>
 #include <string>
 #include <vector>
 
@@ -13,7 +11,7 @@
 namespace remede {
 namespace {
 
-struct Flags {
+struct GenerateFlags {
   std::string task;
   std::string output = "-";
   TaskOptions options;
@@ -27,32 +25,14 @@ std::string list_of_tasks() {
   return text;
 }
 
-// Single-letter insertions, deletions and replacements from one word to the other.
-std::size_t edit_distance(const std::string& a, const std::string& b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0]++;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
-    }
-  }
-  return row[b.size()];
-}
-
 std::string check_task(const std::string& word) {
   if (find_task(word) != nullptr) return "";
-  constexpr std::size_t kLongestWord = 64;  // nothing longer is a slip of the hand
-  if (word.size() > kLongestWord) return "unknown task";
-  const auto nearest = std::min_element(tasks().begin(), tasks().end(), [&](const TaskInfo& a, const TaskInfo& b) {
-    return edit_distance(word, a.name) < edit_distance(word, b.name);
-  });
-  return fmt::format("unknown task '{}', did you mean '{}'?", word, nearest->name);
+  std::vector<std::string> known;
+  for (const TaskInfo& task : tasks()) known.push_back(task.name);
+  return fmt::format("unknown task '{}'{}", word, suggestion(word, known));
 }
 
-void add_flags(CLI::App& verb, Flags& flags) {
+void add_flags(CLI::App& verb, GenerateFlags& flags) {
   TaskOptions& o = flags.options;
   verb.add_option("TASK", flags.task, "What to generate, see below")
       ->required()
@@ -79,7 +59,7 @@ void add_flags(CLI::App& verb, Flags& flags) {
 }
 
 // A flag that changes nothing is a mistake worth telling. --delay sets both ends of a delay that varies.
-void settle(const CLI::App& verb, Flags& flags) {
+void settle(const CLI::App& verb, GenerateFlags& flags) {
   const TaskInfo& task = *find_task(flags.task);
   const auto given = [&](const char* flag) { return verb.count(flag) > 0; };
   if (task.delay_range && given("--delay")) {
@@ -108,7 +88,7 @@ void settle(const CLI::App& verb, Flags& flags) {
     o.delay_min = std::min(o.delay_min, o.delay_max);
 }
 
-Dataset generate_or_refuse(const Flags& flags) {
+Dataset generate_or_refuse(const GenerateFlags& flags) {
   try {
     return generate(flags.task, flags.options);
   } catch (const Error& error) {  // all it finds fault with are flags
@@ -120,7 +100,7 @@ Dataset generate_or_refuse(const Flags& flags) {
 
 void add_generate(CLI::App& app) {
   CLI::App* verb = app.add_subcommand("generate", "Make a data set of a task that needs memory");
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<GenerateFlags>();
   add_flags(*verb, *flags);
   verb->footer(list_of_tasks());
   verb->callback([verb, flags] {

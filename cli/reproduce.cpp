@@ -39,7 +39,7 @@ constexpr PaperRow kPaperAccuracy[] = {
 };
 constexpr double kPaperNodes[5] = {22.2, 20.2, 21.0, 23.0, 43.8};
 
-struct Flags {
+struct ReproduceFlags {
   std::vector<std::string> tasks = kTasks;
   std::vector<std::string> methods = kMethods;
   int trials = 5;
@@ -57,11 +57,11 @@ struct Trial {
 };
 
 // 60 / 20 / 20 of the generated sequences, in their order: they are independent.
-struct Parts {
+struct TaskParts {
   Dataset training, validation, test;
 };
 
-Parts make_parts(const std::string& task, TaskOptions options, std::uint64_t seed) {
+TaskParts make_parts(const std::string& task, TaskOptions options, std::uint64_t seed) {
   options.seed = seed;
   const Dataset all = generate(task, options);
   const auto n = static_cast<std::uint32_t>(all.sequences.count());
@@ -99,7 +99,7 @@ class Tally {
   std::int64_t right_ = 0, all_ = 0, remembered_ = 0, to_remember_ = 0;
 };
 
-Trial run_random(const Parts& parts, std::uint64_t seed) {
+Trial run_random(const TaskParts& parts, std::uint64_t seed) {
   Random random(seed, 0x677565737300);
   Tally tally(parts.test.schema);
   for (const std::int32_t label : parts.test.sequences.label)
@@ -108,7 +108,7 @@ Trial run_random(const Parts& parts, std::uint64_t seed) {
 }
 
 // The commonest training target of each position.
-Trial run_naive(const Parts& parts) {
+Trial run_naive(const TaskParts& parts) {
   const Sequences &training = parts.training.sequences, &test = parts.test.sequences;
   std::map<std::size_t, std::vector<int>> counts;
   for (std::size_t s = 0; s < training.count(); ++s)
@@ -135,7 +135,7 @@ Sequences for_model(const Model& model, const Dataset& data) {
   return select_inputs(data.sequences, inputs);
 }
 
-Trial run_fit(const std::string& method, const Parts& parts, std::uint64_t seed, int threads) {
+Trial run_fit(const std::string& method, const TaskParts& parts, std::uint64_t seed, int threads) {
   Config config;
   config.seed = static_cast<std::int64_t>(seed);
   config.threads = threads;
@@ -166,7 +166,7 @@ std::string cell(const std::vector<double>& values, int digits) {
 
 using Results = std::map<std::string, std::map<std::string, std::vector<Trial>>>;  // by method and task
 
-void print_table(const Flags& flags, const Results& results, const char* title, double Trial::* field, int digits, bool fits_only) {
+void print_table(const ReproduceFlags& flags, const Results& results, const char* title, double Trial::* field, int digits, bool fits_only) {
   print("\n{}\n{:<16}", title, "");
   for (const std::string& task : flags.tasks) print("  {:>17}", task);
   print("\n");
@@ -186,7 +186,7 @@ std::size_t task_number(const std::string& task) {
   return static_cast<std::size_t>(std::find(kTasks.begin(), kTasks.end(), task) - kTasks.begin());
 }
 
-void print_results(const Flags& flags, const Results& results) {
+void print_results(const ReproduceFlags& flags, const Results& results) {
   print_table(flags, results, "Accuracy over all steps (Table 1)", &Trial::accuracy, 4, false);
   for (const PaperRow& row : kPaperAccuracy) {
     print("{:<16}", row.name);
@@ -202,14 +202,14 @@ void print_results(const Flags& flags, const Results& results) {
   print_table(flags, results, "Seconds for a fit", &Trial::seconds, 2, true);
 }
 
-void run(const Flags& flags) {
+void run(const ReproduceFlags& flags) {
   Results results;
   const std::size_t all = flags.tasks.size() * flags.methods.size() * static_cast<std::size_t>(flags.trials);
   std::size_t done = 0;
   for (const std::string& task : flags.tasks)
     for (int k = 0; k < flags.trials; ++k) {
       const std::uint64_t seed = flags.options.seed + static_cast<std::uint64_t>(k);
-      const Parts parts = make_parts(task, flags.options, seed);
+      const TaskParts parts = make_parts(task, flags.options, seed);
       for (const std::string& method : flags.methods) {
         if (!flags.json && !flags.quiet) print_error("\r{:>4} of {}: {} {} seed {}\x1b[K", ++done, all, task, method, seed);
         const Trial trial = method == "random" ? run_random(parts, seed) : method == "naive" ? run_naive(parts) : run_fit(method, parts, seed, flags.threads);
@@ -229,7 +229,7 @@ void run(const Flags& flags) {
 }  // namespace
 
 void add_reproduce(CLI::App& app) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<ReproduceFlags>();
   CLI::App* verb = app.add_subcommand("reproduce", "The paper's tables, from our own runs");
   verb->add_option("--tasks", flags->tasks, "Which of the paper's five tasks")->check(CLI::IsMember(kTasks))->delimiter(',');
   verb->add_option("--methods", flags->methods, "default, paper-form, paper-recipe, random, naive")->check(CLI::IsMember(kMethods))->delimiter(',');

@@ -6,6 +6,7 @@
 
 #include "remede/base/error.h"
 #include "remede/data/csv.h"
+#include "remede/data/number.h"
 
 namespace remede {
 namespace {
@@ -15,12 +16,6 @@ constexpr std::string_view kIdNames[] = {"id",     "sequence",   "seq",    "sequ
 constexpr std::string_view kTimeNames[] = {"time", "step",     "t",         "timestamp",
                                            "date", "datetime", "time_step", "timestep"};
 constexpr std::string_view kTargetNames[] = {"y", "target", "label", "class"};
-
-std::string lower(std::string text) {
-  for (char& c : text)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return text;
-}
 
 std::string listed(const std::vector<std::string>& names) {
   constexpr std::size_t kMost = 20;

@@ -7,29 +7,18 @@
 #include <fmt/format.h>
 
 #include "remede/base/error.h"
+#include "remede/data/number.h"
 #include "remede/data/raw.h"
 
 namespace remede {
 namespace {
-
-constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
-
-std::string lower(std::string word) {
-  for (char& c : word)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return word;
-}
-
-bool is_one_of(const std::string& word, std::span<const std::string_view> list) {
-  return std::find(list.begin(), list.end(), lower(word)) != list.end();
-}
 
 constexpr std::string_view kNoWords[] = {"false", "no"};
 constexpr std::string_view kYesWords[] = {"true", "yes"};
 
 bool is_boolean(const std::vector<std::string>& words) {
   return std::all_of(words.begin(), words.end(),
-                     [](const std::string& w) { return is_one_of(w, kNoWords) || is_one_of(w, kYesWords); });
+                     [](const std::string& w) { return is_one_of(lower(w), kNoWords) || is_one_of(lower(w), kYesWords); });
 }
 
 // What the target is on average where a word stands: (words, outputs), less the mean of all, drawn to it where a word
@@ -163,10 +152,10 @@ InputCode boolean(const std::string& column, const std::vector<std::string>& kno
   for (const auto& [list, value] : {std::pair(kNoWords, 0.0F), std::pair(kYesWords, 1.0F)})
     for (std::size_t pair = 0; pair < 2; ++pair) {
       const std::string_view both[] = {kNoWords[pair], kYesWords[pair]};
-      if (std::none_of(known.begin(), known.end(), [&](const std::string& w) { return is_one_of(w, both); })) continue;
+      if (std::none_of(known.begin(), known.end(), [&](const std::string& w) { return is_one_of(lower(w), both); })) continue;
       const std::string_view one[] = {list[pair]};
       const auto spelt =
-          std::find_if(known.begin(), known.end(), [&](const std::string& w) { return is_one_of(w, one); });
+          std::find_if(known.begin(), known.end(), [&](const std::string& w) { return is_one_of(lower(w), one); });
       code.words.push_back(spelt == known.end() ? std::string(one[0]) : *spelt);
       code.values.push_back(value);
     }
@@ -213,7 +202,7 @@ std::vector<float> table_of(const InputCode& code, const RawInput& input) {
       }
     }
     values.push_back(at != code.words.end() ? code.values[static_cast<std::size_t>(at - code.words.begin())]
-                                            : code.other.value_or(kMissing));
+                                            : code.other.value_or(kMissingValue));
   }
   return values;
 }

@@ -11,8 +11,6 @@
 namespace remede {
 namespace {
 
-constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
-
 // 1.5kg, 0x1F, 31.12.2024: more often a number gone wrong than a category.
 bool begins_like_a_number(std::string_view text) {
   const std::size_t at = text.find_first_not_of("+-.,");
@@ -41,7 +39,7 @@ float InputReader::read_word(CsvReader& csv, std::size_t column, Column& input) 
   const std::string_view word = trim(csv.text());
   double value = 0.0;
   const CellKind kind = parse_cell(word, value);
-  if (kind == CellKind::kMissing) return kMissing;
+  if (kind == CellKind::kMissing) return kMissingValue;
   if (kind == CellKind::kText) {
     if (!is_utf8(word)) fail("{}: expected text in UTF-8, got {}", csv.where(column), shown(word));
     return number_of(csv, column, word, input);
@@ -75,7 +73,7 @@ float InputReader::read_text(CsvReader& csv, std::size_t column, Column& input) 
 }
 
 float InputReader::read_odd_number(const CsvReader& csv, std::size_t column, double value) const {
-  if (std::isnan(value)) return kMissing;
+  if (std::isnan(value)) return kMissingValue;
   fail("{}: expected {}, got {}", csv.where(column), kFittingNumber, value);
 }
 

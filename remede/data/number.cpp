@@ -66,6 +66,17 @@ CellKind parse_cell(std::string_view cell, double& value) {
   return std::isnan(value) ? CellKind::kMissing : CellKind::kNumber;
 }
 
+std::string lower(std::string_view text) {
+  std::string out(text);
+  for (char& c : out)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return out;
+}
+
+bool is_one_of(std::string_view word, std::span<const std::string_view> list) {
+  return std::find(list.begin(), list.end(), word) != list.end();
+}
+
 void append_float(std::string& to, float value) {
   if (std::isnan(value)) return;
   char text[64];

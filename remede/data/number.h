@@ -5,12 +5,16 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <span>
 #include <string>
 #include <string_view>
 
 namespace remede {
 
 inline constexpr const char* kFittingNumber = "a finite number that fits a float";  // for messages
+
+inline constexpr float kMissingValue = std::numeric_limits<float>::quiet_NaN();
 
 enum class CellKind { kNumber, kMissing, kText };
 
@@ -19,6 +23,8 @@ enum class CellKind { kNumber, kMissing, kText };
 CellKind parse_cell(std::string_view cell, double& value);
 
 std::string_view trim(std::string_view text);  // without the spaces and tabs at its ends
+std::string lower(std::string_view text);      // A to Z as a to z
+bool is_one_of(std::string_view word, std::span<const std::string_view> list);
 
 // The same without the trimming: the number that `text` is from end to end.
 bool parse_number(std::string_view text, double& value);

@@ -6,6 +6,7 @@
 
 #include "remede/base/error.h"
 #include "remede/base/random.h"
+#include "remede/data/number.h"
 
 namespace remede {
 namespace {
@@ -13,10 +14,6 @@ namespace {
 constexpr std::string_view kTrainingWords[] = {"training", "train"};
 constexpr std::string_view kValidationWords[] = {"validation", "valid", "val"};
 constexpr std::string_view kTestWords[] = {"test"};
-
-bool is_one_of(const std::string& word, std::span<const std::string_view> list) {
-  return std::find(list.begin(), list.end(), word) != list.end();
-}
 
 // The group of each sequence. REQUIRES: no sequence has two (cut_by_group).
 std::vector<std::uint32_t> group_of_sequence(const Dataset& data) {

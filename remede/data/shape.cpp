@@ -11,8 +11,6 @@
 namespace remede {
 namespace {
 
-constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
-
 // Widens x by one column, whose values `value_of(step)` gives.
 template <typename ValueOf>
 void add_input(RawDataset& raw, RawInput input, ValueOf value_of) {
@@ -138,7 +136,7 @@ bool parse_time(std::string_view text, double& value) {
 void add_time_gap(RawDataset& raw) {
   const Dataset& data = raw.data;
   if (data.times.empty()) fail("--time-gap: expected a time column, got none: name it with --time");
-  std::vector<float> gap(data.sequences.steps(), kMissing);
+  std::vector<float> gap(data.sequences.steps(), kMissingValue);
   for (std::size_t s = 0; s < data.sequences.count(); ++s) {
     double before = 0.0;
     for (auto t = static_cast<std::size_t>(data.sequences.offset[s]);
@@ -168,14 +166,14 @@ void add_history(RawDataset& raw) {
     input.words = true;
     input.known = schema.classes;
     add_input(raw, std::move(input),
-              [&](std::size_t t) { return there && s.weight[t] > 0.0F ? static_cast<float>(s.label[t]) : kMissing; });
+              [&](std::size_t t) { return there && s.weight[t] > 0.0F ? static_cast<float>(s.label[t]) : kMissingValue; });
     return;
   }
   for (std::size_t k = 0; k < n_y; ++k) {
     RawInput input;
     input.name = schema.targets[k];
     add_input(raw, std::move(input),
-              [&](std::size_t t) { return there && s.weight[t] > 0.0F ? s.value[t * n_y + k] : kMissing; });
+              [&](std::size_t t) { return there && s.weight[t] > 0.0F ? s.value[t * n_y + k] : kMissingValue; });
   }
 }
 

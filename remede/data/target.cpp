@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "remede/base/error.h"
+#include "remede/data/number.h"
 
 namespace remede {
 
-static constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
 
 TargetReader::TargetReader(std::string file, std::vector<std::string> names, std::optional<Task> task)
     : file_(std::move(file)), names_(std::move(names)) {
@@ -53,14 +53,14 @@ void TargetReader::read(CsvReader& csv, std::size_t column, std::size_t slot) {
 float TargetReader::read_number(CsvReader& csv, std::size_t column) const {
   double value = 0.0;
   if (!csv.number(value)) {
-    if (!strict_) return kMissing;
+    if (!strict_) return kMissingValue;
     const char* hint = guessed_ ? " as in the rows before (are these classes? then say --task classification)" : "";
     fail("{}: expected a number{}, got {}", csv.where(column), hint, shown(csv.last_cell()));
   }
   const auto rounded = static_cast<float>(value);
   if (std::isfinite(rounded)) return rounded;
   if (!std::isnan(value) && strict_) fail("{}: expected {}, got {}", csv.where(column), kFittingNumber, value);
-  return kMissing;
+  return kMissingValue;
 }
 
 void TargetReader::read_label(CsvReader& csv, std::size_t column) {
@@ -125,7 +125,7 @@ void TargetReader::become_numbers() {
     if (std::isinf(rounded))
       fail("{}: line {}, column {}: expected {}, got {}", cells_[i].file, cells_[i].line, shown(names_[0]),
            kFittingNumber, shown(texts_.texts()[i]));
-    value_of_cell.push_back(cells_[i].kind == CellKind::kNumber ? rounded : kMissing);
+    value_of_cell.push_back(cells_[i].kind == CellKind::kNumber ? rounded : kMissingValue);
   }
   value_.reserve(code_.capacity());
   for (const std::uint32_t code : code_) value_.push_back(value_of_cell[code]);

@@ -55,13 +55,6 @@ class Lines {
   std::uint64_t number_ = 0;
 };
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return out;
-}
-
 std::vector<std::string_view> cut(std::string_view text, char at) {
   std::vector<std::string_view> parts;
   for (;;) {

@@ -35,6 +35,12 @@ inline constexpr Ink kWrong{"wrong", "#d92d20", "#ff6b5e"};
 // The colour of a class: ten, then again from the first.
 const Ink& class_ink(int number);
 
+inline constexpr double kMargin = 24;  // around a picture
+
+struct Point {
+  double x, y;
+};
+
 enum class Anchor { kStart, kMiddle, kEnd };
 
 struct TextStyle {

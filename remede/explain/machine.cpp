@@ -17,7 +17,6 @@
 namespace remede {
 namespace {
 
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 // Two boxes that differ in one input only, and touch there, are one.
 bool join(InputBox& a, const InputBox& b) {

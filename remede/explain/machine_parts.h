@@ -1,6 +1,7 @@
 // Parts of the state machine that have a file of their own.
 #pragma once
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,8 @@
 #include "remede/explain/refine.h"
 
 namespace remede {
+
+inline constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 // Boxes (with a bound on every input) as few boxes, with only the bounds that bind.
 std::vector<InputBox> joined_boxes(std::vector<InputBox> boxes);

@@ -17,7 +17,6 @@
 namespace remede {
 namespace {
 
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr std::size_t kMostRegions = 400;
 constexpr int kExactGrowths = 6;  // then a region is taken whole
 

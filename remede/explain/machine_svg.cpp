@@ -12,7 +12,6 @@
 namespace remede {
 namespace {
 
-constexpr double kMargin = 24;
 constexpr double kLine = 15;                    // height of a line of a label
 constexpr std::size_t kMostLabelledStates = 9;  // with more, a list under the picture says what the ways mean
 constexpr std::size_t kMostLabelLines = 4;
@@ -174,10 +173,6 @@ struct Rectangle {
   bool meets(const Rectangle& o) const {
     return x < o.x + o.width && o.x < x + width && y < o.y + o.height && o.y < y + height;
   }
-};
-
-struct Point {
-  double x, y;
 };
 
 Point on_curve(const Point p[4], double t) {

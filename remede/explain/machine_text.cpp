@@ -30,8 +30,6 @@ std::string box_text(const Machine& machine, const InputBox& box, bool symbols) 
   return fmt::format("{}", fmt::join(bounds, " and "));
 }
 
-std::string plural(std::size_t n, const char* noun) { return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s"); }
-
 std::string answer_text(const Machine& machine, int output) {
   return fmt::format("say \"{}\"", machine.outputs[static_cast<std::size_t>(output)]);
 }
@@ -96,7 +94,7 @@ std::string condition_text(const Machine& machine, const MachineTransition& tran
 }
 
 std::string machine_summary(const Machine& machine) {
-  const std::string states = plural(machine.states.size(), "state");
+  const std::string states = plural(static_cast<long long>(machine.states.size()), "state");
   const char* const says = machine.formulas ? "tells by which formula the model answers" : "says what the model says";
   const std::string judged = fmt::format("on {} of {} steps", percent(machine.agreement), grouped(machine.steps));
   switch (machine.kind) {
@@ -107,10 +105,10 @@ std::string machine_summary(const Machine& machine) {
     case MachineKind::kRegions:
       return fmt::format(
           "No small machine explains the model: its memory counts or averages. {} of memory were visited in {} steps.",
-          plural(machine.states.size(), "region"), grouped(machine.steps));
+          plural(static_cast<long long>(machine.states.size()), "region"), grouped(machine.steps));
     case MachineKind::kPossible:
       return fmt::format("{} of memory can be reached (by intervals, without data).",
-                         plural(machine.states.size(), "region"));
+                         plural(static_cast<long long>(machine.states.size()), "region"));
   }
   return "";
 }

@@ -71,6 +71,10 @@ std::string grouped(long long count) {
   return text;
 }
 
+std::string plural(long long count, const char* noun) {
+  return fmt::format("{} {}{}", grouped(count), noun, count == 1 ? "" : "s");
+}
+
 std::string printable(std::string_view name) {
   std::string text;
   for (std::size_t i = 0; i < name.size();) {

@@ -16,6 +16,8 @@ std::string percent(double share);
 
 // 1234567 as 1,234,567.
 std::string grouped(long long count);
+// 1 node, 1,200 nodes.
+std::string plural(long long count, const char* noun);
 
 // Names come from files: control characters and broken UTF-8 must not reach a terminal or an XML reader.
 std::string printable(std::string_view name);

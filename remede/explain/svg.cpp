@@ -13,7 +13,6 @@ namespace remede {
 namespace {
 
 constexpr std::size_t kMostNodes = 4000;
-constexpr double kMargin = 24;
 
 // A coloured dot and a name for each class, and what the colours of the tests mean.
 double draw_legend(Canvas& canvas, const Wording& words, double x, double y) {

@@ -88,10 +88,6 @@ std::string listed(const std::vector<std::string>& names) {
   return text.empty() ? "nothing" : text;
 }
 
-std::string plural(long long n, const char* noun) {
-  return fmt::format("{} {}{}", grouped(n), noun, n == 1 ? "" : "s");
-}
-
 std::string size_text(const Wording& words) {
   const auto shown = static_cast<long long>(words.view.nodes.size());
   std::string text = plural(shown, "node");

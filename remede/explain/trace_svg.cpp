@@ -9,12 +9,11 @@
 namespace remede {
 namespace {
 
-constexpr double kMargin = 24;
 constexpr double kNames = 96;  // room for the names of the lanes
 constexpr std::size_t kMostWideSteps = 24;
 constexpr std::size_t kMostSmallNodes = 31;
 constexpr std::size_t kMostSteps = 2000;  // of a figure
-constexpr int kMostInputs = 8;
+constexpr int kMostInputRows = 8;
 
 // Columns that hold text and small trees, while both are few; else charts.
 void choose_columns(Lanes& lanes, const std::vector<Wording>& words) {
@@ -50,7 +49,7 @@ double draw_tree_block(Canvas& canvas, Lanes& lanes, const Wording& words, std::
 
 void draw_lanes(Canvas& canvas, Lanes& lanes, const Wording& words, std::size_t tree, bool inputs) {
   draw_step_names(canvas, lanes);
-  for (int f = 0; inputs && f < std::min(lanes.model->n_x(), kMostInputs); ++f)
+  for (int f = 0; inputs && f < std::min(lanes.model->n_x(), kMostInputRows); ++f)
     draw_input_lane(canvas, lanes, f, words.feature[static_cast<std::size_t>(f)]);
   draw_paths(canvas, lanes, words, tree);
   for (int k = 0; k < words.tree->n_m; ++k)

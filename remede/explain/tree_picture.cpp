@@ -61,8 +61,6 @@ void measure(Card& card) {
 
 std::string without_say(const std::string& text) { return text.starts_with("say ") ? text.substr(4) : text; }
 
-std::string joined(const std::vector<std::string>& lines) { return fmt::format("{}", fmt::join(lines, "\n")); }
-
 // As many digits and terms as fit into the widest line, up to those asked for.
 template <typename Texts>
 std::vector<std::string> shortened(Wording& words, Kind kind, Texts texts) {
@@ -103,7 +101,7 @@ Card leaf_card(Wording& words, const Wording& unabridged, int leaf, const Pictur
     card.lines.push_back({Kind::kCount, count});
     all.push_back(count);
   }
-  card.tooltip = joined(all);
+  card.tooltip = fmt::format("{}", fmt::join(all, "\n"));
   return card;
 }
 
@@ -157,10 +155,6 @@ void draw_split(Canvas& canvas, const Card& card, double x, double y, bool cell,
               lit ? 2.5 : 1.2);
   canvas.text(x + card.width / 2, y + card.height / 2 + 4.6, card.lines[0].text, style_of(Kind::kTest));
 }
-
-struct Point {
-  double x, y;
-};
 
 // From the middle of the parent's lower (right) side to the middle of the child's upper (left) side.
 void draw_edge(Canvas& canvas, const TreePicture& p, Point offset, int parent, int child, bool right, bool lit) {

@@ -21,7 +21,7 @@
 namespace remede {
 namespace {
 
-constexpr std::size_t kMostDrawn = 300;   // nodes of a tree in the report; a larger one is text
+constexpr std::size_t kMostDrawnNodes = 300;   // nodes of a tree in the report; a larger one is text
 constexpr std::size_t kMostTrees = 8;     // of a forest that are drawn
 constexpr std::size_t kMostTraced = 40;   // steps of the run-through
 constexpr std::size_t kMostTracedInputs = 12;
@@ -62,7 +62,7 @@ std::string tree_section(const Model& model, const Observations& seen) {
   std::string body;
   for (std::size_t t = 0; t < std::min(model.trees.size(), kMostTrees); ++t) {
     if (model.trees.size() > 1) body += fmt::format("<h3>Tree {} of {}</h3>\n", t + 1, model.trees.size());
-    if (model.trees[t].node_count() > static_cast<int>(kMostDrawn)) {
+    if (model.trees[t].node_count() > static_cast<int>(kMostDrawnNodes)) {
       body += html::paragraph(fmt::format("{} nodes: too many for a picture. `remede show` prints them.", model.trees[t].node_count()));
       continue;
     }

@@ -13,7 +13,7 @@ namespace remede {
 namespace {
 
 constexpr std::size_t kMostSteps = 20000;  // looked at: the page should not take long to write
-constexpr std::size_t kMostRows = 60;
+constexpr std::size_t kMostImportant = 60;
 constexpr std::size_t kMostRules = 100;
 
 std::string rail(double share, const char* ink) {
@@ -26,15 +26,15 @@ std::string feature_table(const Importance& importance) {
   for (const FeatureImportance& f : importance.features) most = std::max({most, f.shuffled, f.frozen});
   std::vector<std::vector<std::string>> rows;
   for (const FeatureImportance& f : importance.features) {
-    if (rows.size() == kMostRows) break;
+    if (rows.size() == kMostImportant) break;
     const double worth = std::max(f.shuffled, f.frozen);
     rows.push_back({xml_escaped(f.name), rail(most > 0 ? worth / most : 0.0, f.cell < 0 ? "input-line" : "cell-line"),
                     short_number(f.shuffled), f.cell < 0 ? "" : short_number(f.frozen), std::to_string(f.splits),
                     percent(f.tested), std::to_string(f.formulas)});
   }
   std::string body = html::table({"", "", "shuffled", "at zero", "splits", "asked at", "in formulas"}, rows);
-  if (importance.features.size() > kMostRows)
-    body += html::paragraph(fmt::format("... and {} that matter less.", importance.features.size() - kMostRows));
+  if (importance.features.size() > kMostImportant)
+    body += html::paragraph(fmt::format("... and {} that matter less.", importance.features.size() - kMostImportant));
   return body;
 }
 

@@ -179,9 +179,9 @@ HWY_INLINE void walk_up(const PreparedTree& tree, int from, int at, const std::u
   const bool on_path = active[(1 << from) - 1 + at] != 0;
 #pragma GCC unroll 3
   for (int up = kCount - 1; up >= 0; --up) {
-    const int first = (1 << (from + up)) - 1 + (at << up);
+    const int first = (1 << (from + up)) - 1 + (at << up), nodes = 1 << up;
 #pragma GCC unroll 4
-    for (int k = 0; k < 1 << up; ++k) {
+    for (int k = 0; k < nodes; ++k) {
       const int i = first + k;
       if (on_path) {
         const WideMask on = mask(active[i]);
