@@ -206,6 +206,10 @@ HWY_INLINE void turn(const float* from, int n, float* to) {
   for (int k = 0; k < n; ++k)
     for (int lane = 0; lane < 16; ++lane) to[lane * n + k] = from[k * 16 + lane];
 }
+HWY_INLINE void take_columns(const float* const* rows, int at, int n, float* to) {
+  for (int k = 0; k < n; ++k)
+    for (int lane = 0; lane < 16; ++lane) to[k * 16 + lane] = rows[lane][at + k];
+}
 HWY_INLINE void add_scaled(float scale, const float* from, int n, float* to) {
   for (int k = 0; k < n; ++k) to[k] += scale * from[k];
 }
@@ -217,61 +221,87 @@ HWY_INLINE void add_lanes(const float* from, int n, int count, const To& to) {
 
 #else
 
-// Turns four rows of four: afterwards row[i] holds what was at i in each of them. Moves only.
-template <typename V4>
-HWY_INLINE void turn4(V4* row) {
-  const hn::FixedTag<float, 4> d4;
-  const hn::RebindToUnsigned<hn::RepartitionToWide<decltype(d4)>> d2;
-  const auto ab0 = hn::BitCast(d2, hn::InterleaveLower(d4, row[0], row[1])), ab1 = hn::BitCast(d2, hn::InterleaveUpper(d4, row[0], row[1]));
-  const auto ce0 = hn::BitCast(d2, hn::InterleaveLower(d4, row[2], row[3])), ce1 = hn::BitCast(d2, hn::InterleaveUpper(d4, row[2], row[3]));
-  row[0] = hn::BitCast(d4, hn::InterleaveLower(d2, ab0, ce0));
-  row[1] = hn::BitCast(d4, hn::InterleaveUpper(d2, ab0, ce0));
-  row[2] = hn::BitCast(d4, hn::InterleaveLower(d2, ab1, ce1));
-  row[3] = hn::BitCast(d4, hn::InterleaveUpper(d2, ab1, ce1));
+// Turns four rows of four, in every four lanes of the registers: afterwards row[i] holds what was at i in each of them. Moves only.
+template <class DF, typename VF = hn::Vec<DF>>
+HWY_INLINE void turn4(DF df, VF* row) {
+  const hn::RebindToUnsigned<hn::RepartitionToWide<DF>> d2;
+  const auto ab0 = hn::BitCast(d2, hn::InterleaveLower(df, row[0], row[1])), ab1 = hn::BitCast(d2, hn::InterleaveUpper(df, row[0], row[1]));
+  const auto ce0 = hn::BitCast(d2, hn::InterleaveLower(df, row[2], row[3])), ce1 = hn::BitCast(d2, hn::InterleaveUpper(df, row[2], row[3]));
+  row[0] = hn::BitCast(df, hn::InterleaveLower(d2, ab0, ce0));
+  row[1] = hn::BitCast(df, hn::InterleaveUpper(d2, ab0, ce0));
+  row[2] = hn::BitCast(df, hn::InterleaveLower(d2, ab1, ce1));
+  row[3] = hn::BitCast(df, hn::InterleaveUpper(d2, ab1, ce1));
 }
 
-// from: (n, 16), n a multiple of 4. Calls visit(k, lane, the four numbers k .. k + 3 of the lane), lanes in order for each k.
+// from: (n, 16), n a multiple of 4. Calls visit(tag, k, lane, the numbers of the lane from k on, as many as the tag says), lanes in
+// order for each k; eight numbers at a time where registers hold them: a row stored in parts cannot be loaded at once without a wait.
 template <typename Visit>
 HWY_INLINE void each_turned(const float* from, int n, const Visit& visit) {
   const hn::FixedTag<float, 4> d4;
-  for (int k = 0; k < n; k += 4)
+  using Four = hn::Vec<decltype(d4)>;
+  const auto turned = [&](int k, int lane, Four* row) {
+    for (int i = 0; i < 4; ++i) row[i] = hn::Load(d4, from + (k + i) * 16 + lane);
+    turn4(d4, row);
+  };
+  int k = 0;
+#if HWY_MAX_BYTES >= 32
+  const hn::FixedTag<float, 8> d8;
+  for (; k + 8 <= n; k += 8)
     for (int lane = 0; lane < 16; lane += 4) {
-      const float* p = from + k * 16 + lane;
-      hn::Vec<decltype(d4)> row[4] = {hn::Load(d4, p), hn::Load(d4, p + 16), hn::Load(d4, p + 32), hn::Load(d4, p + 48)};
-      turn4(row);
-      for (int i = 0; i < 4; ++i) visit(k, lane + i, row[i]);
+      Four low[4], high[4];
+      turned(k, lane, low);
+      turned(k + 4, lane, high);
+      for (int i = 0; i < 4; ++i) visit(d8, k, lane + i, hn::Combine(d8, high[i], low[i]));
+    }
+#endif
+  for (; k < n; k += 4)
+    for (int lane = 0; lane < 16; lane += 4) {
+      Four row[4];
+      turned(k, lane, row);
+      for (int i = 0; i < 4; ++i) visit(d4, k, lane + i, row[i]);
     }
 }
 
 // from: (n, 16) -> to: (16, n), n a multiple of 4.
 HWY_INLINE void turn(const float* from, int n, float* to) {
+  each_turned(from, n, [&](auto dv, int k, int lane, auto some) { hn::StoreU(some, dv, to + lane * n + k); });
+}
+
+// The four numbers from `at` on of every fourth row, side by side in one register.
+HWY_INLINE V every_fourth(const float* const* rows, int at) {
   const hn::FixedTag<float, 4> d4;
+  const auto four = [&](int row) { return hn::LoadU(d4, rows[row] + at); };
 #if HWY_MAX_BYTES >= 32
-  if (n == 8) {  // whole rows at once: a row stored in parts cannot be loaded at once without a wait
-    const hn::FixedTag<float, 8> d8;
-    for (int lane = 0; lane < 16; lane += 4) {
-      const float* p = from + lane;
-      hn::Vec<decltype(d4)> low[4] = {hn::Load(d4, p), hn::Load(d4, p + 16), hn::Load(d4, p + 32), hn::Load(d4, p + 48)};
-      p += 64;
-      hn::Vec<decltype(d4)> high[4] = {hn::Load(d4, p), hn::Load(d4, p + 16), hn::Load(d4, p + 32), hn::Load(d4, p + 48)};
-      turn4(low);
-      turn4(high);
-      for (int i = 0; i < 4; ++i) hn::StoreU(hn::Combine(d8, high[i], low[i]), d8, to + (lane + i) * 8);
-    }
-    return;
-  }
+  const hn::FixedTag<float, 8> d8;
+  const auto eight = [&](int row) { return hn::Combine(d8, four(row + 4), four(row)); };
+#if HWY_MAX_BYTES >= 64
+  return hn::Combine(d, eight(8), eight(0));
+#else
+  return eight(0);
 #endif
-  each_turned(from, n, [&](int k, int lane, auto four) { hn::Store(four, d4, to + lane * n + k); });
+#else
+  return four(0);
+#endif
+}
+
+// rows: (16) of numbers -> to: (n, 16), those from `at` on. n is rounded up to a multiple of 4.
+HWY_INLINE void take_columns(const float* const* rows, int at, int n, float* to) {
+  for (int k = 0; k < n; k += 4)
+    for (int i = 0; i < kK; ++i) {
+      V four[4];
+      for (int j = 0; j < 4; ++j) four[j] = every_fourth(rows + i * kN + j, at + k);
+      turn4(d, four);
+      for (int j = 0; j < 4; ++j) hn::Store(four[j], d, to + (k + j) * 16 + i * kN);
+    }
 }
 
 // Adds the first `count` lanes of from (n, 16), each to its row: to(lane) points to n numbers, n a multiple of 4.
 template <typename To>
 HWY_INLINE void add_lanes(const float* from, int n, int count, const To& to) {
-  const hn::FixedTag<float, 4> d4;
-  each_turned(from, n, [&](int k, int lane, auto four) {
+  each_turned(from, n, [&](auto dv, int k, int lane, auto some) {
     if (lane >= count) return;
     float* at = to(lane) + k;
-    hn::Store(hn::Add(hn::Load(d4, at), four), d4, at);
+    hn::StoreU(hn::Add(hn::LoadU(dv, at), some), dv, at);
   });
 }
 

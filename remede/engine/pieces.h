@@ -11,7 +11,7 @@
 namespace remede {
 
 inline constexpr std::size_t kLanes = 16;        // sequences that go through a kernel together
-inline constexpr std::size_t kMostPieces = 64;   // bounds the memory of the partial sums
+inline constexpr std::size_t kMostPieces = 32;   // bounds the partial sums, which one thread adds up
 
 // Consecutive parts of the batch, each a multiple of kLanes sequences long (the last may be shorter). The more numbers have to be
 // summed, the fewer and longer the pieces: adding up the sums must not cost more than making them.

@@ -30,7 +30,7 @@ HWY_NOINLINE void leaf_derivative(const PreparedTree& tree, const Reached& reach
   const bool blends = shape.form.write_rule == WriteRule::kBlend;
   const auto of_leaf = [&](int at) { return load(columns + at * 16); };
   const auto at = [&](Group group) { return tree.at[static_cast<int>(group)]; };
-  leaf_columns(reached, tree.open, (blends ? 4 : 2) * n_m, columns);
+  leaf_columns(reached, tree.gate, (blends ? 3 : 1) * n_m, columns);
   if (shape.form.write_reads == WriteReads::kInputsAndMemory) leaf_columns(reached, at(Group::kWrite), n_m * n_w, columns);
   if (shape.form.leaf_output == LeafOutput::kLinear) leaf_columns(reached, at(Group::kLinear), n_y * n_v, columns);
   for (int k = 0; k < n_y; ++k) {
@@ -40,11 +40,11 @@ HWY_NOINLINE void leaf_derivative(const PreparedTree& tree, const Reached& reach
       for (int f = 0; f < n_v; ++f)
         store(mul(gk, load(v + f * 16)), f_out + (at(Group::kLinear) + k * n_v + f) * 16);
   }
-  const Wide one = set(1.0F);
+  const Wide zero = set(0.0F), one = set(1.0F);
   for (int k = 0; k < n_m; ++k) {
     const Wide qk = load(q + k * 16), uk = load(u + k * 16), m = load(v + (n_x + k) * 16);
-    const Wide open = of_leaf(tree.open + k);
-    Wide full = uk, through = mul(qk, open), stays = qk;
+    const Wide gate = of_leaf(tree.gate + k);
+    Wide full = uk, through = keep(gt(gate, zero), qk), stays = qk;
     if (blends) {
       const Wide a = of_leaf(tree.blend + k), gap = sub(uk, m);
       full = mul(a, gap);
@@ -52,7 +52,7 @@ HWY_NOINLINE void leaf_derivative(const PreparedTree& tree, const Reached& reach
       stays = sub(qk, mul(through, a));
       through = mul(through, a);
     }
-    store(mul(mul(qk, full), of_leaf(tree.gate_slope + k)), f_out + (at(Group::kGate) + k) * 16);
+    store(mul(mul(qk, full), abs(gate)), f_out + (at(Group::kGate) + k) * 16);
     const Wide ak = mul(through, sub(one, mul(uk, uk)));
     for (int f = 0; f < n_w; ++f) store(mul(ak, load(v + f * 16)), f_out + (at(Group::kWrite) + k * n_w + f) * 16);
     if (shape.form.write_bias) store(ak, f_out + (at(Group::kBias) + k) * 16);
@@ -84,25 +84,36 @@ constexpr bool kWide8 = false;
 constexpr bool kWide8 = hn::MaxLanes(hn::CappedTag<float, 8>()) == 8;
 #endif
 
-// For nodes whose sums fit one register, in trees of so many levels.
+// For nodes whose sums fit one register, in trees of so many levels. The sums of the first three levels, where many lanes meet, stay
+// in registers: lane after lane is added to all seven nodes, and is nothing where the lane does not pass. active: the lanes on
+// every node.
 template <int kDepth>
-HWY_NOINLINE void add_narrow_node_rows(const float* r, const float* rows, const std::int32_t* leaf, std::size_t alive, float* sums) {
+HWY_NOINLINE void add_narrow_node_rows(const float* r, const float* rows, const std::int32_t* leaf, const std::uint16_t* active,
+                                       std::size_t alive, float* sums) {
+  constexpr int kTop = std::min(kDepth, 3), kNodes = (1 << kTop) - 1;
   const hn::CappedTag<float, 8> d8;
-  auto root = hn::LoadU(d8, sums);  // all lanes pass it: its sums stay in a register
+  alignas(64) float of_node[kNodes][16];
+  hn::Vec<decltype(d8)> top[kNodes];
+  for (int i = 0; i < kNodes; ++i) {
+    const int level = i == 0 ? 0 : i < 3 ? 1 : 2;
+    store(keep(mask(active[i]), load(r + level * 16)), of_node[i]);
+    top[i] = hn::LoadU(d8, sums + i * 8);
+  }
   for (std::size_t lane = 0; lane < alive; ++lane) {
     const std::uint32_t place = static_cast<std::uint32_t>(leaf[lane]) + (1U << kDepth);
     const auto v = hn::LoadU(d8, rows + lane * 8);
-    root = hn::MulAdd(hn::Set(d8, r[lane]), v, root);
+#pragma GCC unroll 7
+    for (int i = 0; i < kNodes; ++i) top[i] = hn::MulAdd(hn::Set(d8, of_node[i][lane]), v, top[i]);
 #pragma GCC unroll 8
-    for (int level = 1; level < kDepth; ++level) {
+    for (int level = kTop; level < kDepth; ++level) {
       float* to = sums + (place >> (kDepth - level)) * 8 - 8;
       hn::StoreU(hn::MulAdd(hn::Set(d8, r[level * 16 + lane]), v, hn::LoadU(d8, to)), d8, to);
     }
   }
-  hn::StoreU(root, d8, sums);
+  for (int i = 0; i < kNodes; ++i) hn::StoreU(top[i], d8, sums + i * 8);
 }
 
-using NarrowNodeRows = void (*)(const float*, const float*, const std::int32_t*, std::size_t, float*);
+using NarrowNodeRows = void (*)(const float*, const float*, const std::int32_t*, const std::uint16_t*, std::size_t, float*);
 constexpr NarrowNodeRows kNarrowNodeRows[] = {nullptr,
                                               add_narrow_node_rows<1>,
                                               add_narrow_node_rows<2>,
@@ -113,17 +124,13 @@ constexpr NarrowNodeRows kNarrowNodeRows[] = {nullptr,
                                               add_narrow_node_rows<7>,
                                               add_narrow_node_rows<8>};
 
-HWY_NOINLINE void add_node_rows(const PreparedTree& tree, const float* v, const std::int32_t* leaf, std::size_t alive, Scratch& s,
-                              cpu::PieceSums& sums) {
-  const int depth = tree.shape.depth, n_v = tree.shape.n_v(), width = tree.node_row;
-  float* columns = s.v_columns.data();
-  for (int k = 0; k < n_v; ++k) store(load(v + k * 16), columns + k * 16);
-  store(set(1.0F), columns + n_v * 16);
-  for (int k = n_v + 1; k < width; ++k) store(set(0.0F), columns + k * 16);
-  turn(columns, width, s.v_rows.data());
+HWY_NOINLINE void add_node_rows(const PreparedTree& tree, const float* v, const std::int32_t* leaf, const std::uint16_t* active,
+                                std::size_t alive, Scratch& s, cpu::PieceSums& sums) {
+  const int depth = tree.shape.depth, width = tree.node_row;
+  turn(v, width, s.v_rows.data());
   const float *r = s.r.data(), *rows = s.v_rows.data();
   if (width == 8 && kWide8 && tree.dense) {
-    kNarrowNodeRows[depth](r, rows, leaf, alive, sums.node.data());
+    kNarrowNodeRows[depth](r, rows, leaf, active, alive, sums.node.data());
     return;
   }
   for (std::size_t lane = 0; lane < alive; ++lane) {
@@ -137,25 +144,25 @@ HWY_NOINLINE void add_node_rows(const PreparedTree& tree, const float* v, const 
 // ADDS the gradient of the block to `sums`.
 HWY_NOINLINE void backward(const PreparedTree& tree, const Block& b, Scratch& s, cpu::PieceSums& sums) {
   const Shape& shape = tree.shape;
-  const int n_m = shape.n_m, n_y = shape.n_y, n_v = shape.n_v();
+  const int n_m = shape.n_m, n_y = shape.n_y;
   float* q = s.q.data();  // (n_m, 16), then two of the same for what goes back
   float* back = q + n_m * 16;
   std::fill_n(q, n_m * 16, 0.0F);
   for (int k = tree.used; k < tree.row; ++k) store(set(0.0F), s.f.data() + k * 16);
   const std::size_t places = 2U * shape.leaves() + 2;
+  bool flows = false;  // some derivative comes back from the step after
   for (std::size_t t = b.steps; t-- > 0;) {
     const std::size_t alive = b.alive(t);
-    const Reached& reached = s.reached[t];
     const std::int32_t* leaf = s.leaf.data() + t * 16;
-    const float* v = s.v.data() + t * n_v * 16;
-    const float* split = (b.missing ? s.split_v.data() : s.v.data()) + t * n_v * 16;
+    const float* v = s.v.data() + t * tree.v_step();
+    const float* split = (b.missing ? s.split_v.data() : s.v.data()) + t * tree.v_step();
     float* g = s.y.data() + t * n_y * 16;
-    const StepView step{v, g, q, s.f.data()};
+    const StepView step{v, g, q, s.f.data(), flows ? tree.used : tree.worth_outputs};
     if (shape.form.output_order == OutputOrder::kFirst && t + 1 < b.steps)
       for (int k = 0; k < n_y; ++k) store(add(load(g + k * 16), load(g + (n_y + k) * 16)), g + k * 16);
     const std::uint16_t* right = s.right.data() + (tree.dense ? t * shape.nodes() : 0);
     const std::uint16_t* active = s.active.data() + (tree.dense ? t * places : 0);
-    leaf_derivative(tree, reached, v, s.u.data() + t * n_m * 16, g, q, s.of_leaf.data(), s.f.data(), back);
+    leaf_derivative(tree, Reached(tree, leaf), v, s.u.data() + t * n_m * 16, g, q, s.of_leaf.data(), s.f.data(), back);
     add_leaf_rows(tree, leaf, alive, s, sums);
     if (tree.dense && shape.depth > 0) {
       spread_need(tree, right, active, s.need.data());
@@ -164,8 +171,14 @@ HWY_NOINLINE void backward(const PreparedTree& tree, const Block& b, Scratch& s,
     } else if (shape.depth > 0) {
       path_decisions(tree, leaf, (1U << alive) - 1U, split, b.missing, step, s, back);
     }
-    if (shape.depth > 0) add_node_rows(tree, v, leaf, alive, s, sums);
-    for (int k = 0; k < n_m; ++k) store(within(load(back + k * 16), kMostBack), q + k * 16);
+    if (shape.depth > 0) add_node_rows(tree, v, leaf, active, alive, s, sums);
+    Wide most = set(0.0F);
+    for (int k = 0; k < n_m; ++k) {
+      const Wide qk = within(load(back + k * 16), kMostBack);
+      store(qk, q + k * 16);
+      most = add(most, abs(qk));
+    }
+    flows = bits(eq(most, set(0.0F))) != 0xFFFFU;
   }
 }
 

@@ -43,11 +43,11 @@ class CpuEngine final : public Engine {
  private:
   BatchLoss run(const Parameters<float>& parameters, const GradientForm& form, const Sequences& data,
                 std::span<const float> fill, std::span<const std::uint32_t> batch, bool gradient, const Carry* carry) {
-    cpu::prepare(parameters, form, tree_);
+    cpu::prepare(parameters, form, !data.label.empty(), tree_);
     order_.assign(batch.begin(), batch.end());
     // Longest first, so that lanes of a block end together: no step of a long sequence is paid for by a short one.
-    std::stable_sort(order_.begin(), order_.end(),
-                     [&](std::uint32_t a, std::uint32_t b) { return data.length(a) > data.length(b); });
+    const auto longer = [&](std::uint32_t a, std::uint32_t b) { return data.length(a) > data.length(b); };
+    if (!std::is_sorted(order_.begin(), order_.end(), longer)) std::stable_sort(order_.begin(), order_.end(), longer);
     pieces_ = cut_pieces(order_, parameters.values.size());
     if (sums_.size() < pieces_.size()) sums_.resize(pieces_.size());
     parallel_for(pieces_.size(), threads_, [&](std::size_t i, int worker) {

@@ -19,10 +19,10 @@ namespace HWY_NAMESPACE {
 // ASSIGNS the lanes that go right at every node: (nodes).
 HWY_NOINLINE void compare_all(const PreparedTree& tree, const float* v, bool missing, std::uint16_t* right) {
   const int nodes = tree.shape.nodes();
-  const std::int32_t* feature = tree.feature.data();
+  const std::ptrdiff_t* place = tree.place.data();
   const float* threshold = tree.threshold.data();
   for (int i = 0; i < nodes; ++i)
-    right[i] = static_cast<std::uint16_t>(bits(ge(load(v + feature[i] * 16), set(threshold[i]))));
+    right[i] = static_cast<std::uint16_t>(bits(ge(load(v + place[i]), set(threshold[i]))));
   if (!missing) return;
   for (int i = 0; i < nodes; ++i) {
     const Wide value = load(v + tree.feature[i] * 16);
@@ -131,19 +131,13 @@ HWY_INLINE void each_nonzero(const std::uint16_t* words, int n, const Visit& vis
       visit(first + std::countr_zero(some));
 }
 
-// The leaves with lanes on them, and the leaf of every lane (16), 0 for those that are on none. active: (leaves).
-HWY_INLINE void reached_leaves(const PreparedTree& tree, const std::uint16_t* active, Reached& reached, std::int32_t* leaf) {
-  int count = 0;
+// ASSIGNS the leaf of every lane (16), 0 for those that are on none. active: (leaves).
+HWY_INLINE void reached_leaves(const PreparedTree& tree, const std::uint16_t* active, std::int32_t* leaf) {
   WideInt of_lane = set_int(0);
   each_nonzero(active, tree.shape.leaves(), [&](int l) {
-    reached.leaf[count] = l;
-    reached.lanes[count] = active[l];
-    reached.row[count] = tree.leaf_row(l);
-    ++count;
     const WideMask on = mask(active[l]);
     REMEDE_EACH of_lane.v[i] = hn::IfThenElse(hn::RebindMask(di, on.m[i]), hn::Set(di, l), of_lane.v[i]);
   });
-  reached.count = count;
   REMEDE_EACH hn::StoreU(of_lane.v[i], di, leaf + i * kN);
 }
 
@@ -171,7 +165,7 @@ constexpr int kLevels = kK == 1 ? 3 : 2;
 template <int kCount>
 HWY_INLINE void walk_up(const PreparedTree& tree, int from, int at, const std::uint16_t* right, const std::uint16_t* active,
                         const float* v, float* values, Decisions* decisions) {
-  const std::int32_t* feature = tree.feature.data();
+  const std::ptrdiff_t* place = tree.place.data();
   const float *threshold = tree.threshold.data(), *number = tree.feature_number.data();
   Wide value[1 << kCount];
   float* bottom = values + ((1 << (from + kCount)) - 1 + (at << kCount)) * 16;
@@ -186,7 +180,7 @@ HWY_INLINE void walk_up(const PreparedTree& tree, int from, int at, const std::u
       if (on_path) {
         const WideMask on = mask(active[i]);
         decisions[up].gain = select(on, sub(value[2 * k + 1], value[2 * k]), decisions[up].gain);
-        decisions[up].z = select(on, sub(load(v + feature[i] * 16), set(threshold[i])), decisions[up].z);
+        decisions[up].z = select(on, sub(load(v + place[i]), set(threshold[i])), decisions[up].z);
         decisions[up].tested = select(on, set(number[i]), decisions[up].tested);
       }
       value[k] = select(mask(right[i]), value[2 * k + 1], value[2 * k]);

@@ -39,17 +39,15 @@ void at_least(Vector& v, std::size_t n) {
 // Makes room for a block; the scratch grows, it never shrinks.
 inline void reserve(const PreparedTree& tree, std::size_t steps, int target_width, Scratch& s) {
   const Shape& shape = tree.shape;
-  const std::size_t n_v = shape.n_v(), n_m = shape.n_m, n_y = shape.n_y;
+  const std::size_t n_m = shape.n_m, n_y = shape.n_y;
   const std::size_t places = 2U * shape.leaves() + 2;
-  at_least(s.v, (steps + 1) * n_v * 16);
+  at_least(s.v, (steps + 1) * tree.v_step());
   at_least(s.u, steps * n_m * 16);
   at_least(s.y, steps * n_y * 16);
   at_least(s.target, steps * target_width * 16);
   at_least(s.weight, steps * 16);
   at_least(s.leaf, steps * 16);
-  at_least(s.reached, steps);
   at_least(s.f, static_cast<std::size_t>(tree.row) * 16);
-  at_least(s.v_columns, static_cast<std::size_t>(tree.node_row) * 16);
   at_least(s.v_rows, static_cast<std::size_t>(tree.node_row) * 16);
   at_least(s.r, static_cast<std::size_t>(shape.depth + 1) * 16);
   at_least(s.q, n_m * 16 * 3);
@@ -90,7 +88,7 @@ HWY_INLINE bool load_lanes(const T* const* from, const Block& b, int width, std:
     for (int at = 0; at + 4 <= shortest * width; at += 4) {
       hn::Vec<decltype(d4)> row[4] = {read(lane, at), read(lane + 1, at), read(lane + 2, at), read(lane + 3, at)};
       for (const auto& each : row) lost = hn::Or(lost, hn::BitCast(du, hn::VecFromMask(d4, hn::IsNaN(each))));
-      turn4(row);
+      turn4(d4, row);
       for (const auto& each : row) next(each);
     }
     nan |= !hn::AllTrue(du, hn::Eq(lost, hn::Zero(du)));
@@ -128,31 +126,38 @@ inline Block load_block(const PreparedTree& tree, const cpu::Piece& piece, std::
   }
   b.steps = b.length[0];
   reserve(tree, b.steps, b.classes ? 1 : n_y, s);
-  b.missing = load_lanes(x, b, n_x, static_cast<std::size_t>(n_v) * 16, s.v.data());
+  b.missing = load_lanes(x, b, n_x, tree.v_step(), s.v.data());
+  for (std::size_t t = 0; t < b.steps; ++t) {  // behind v a one, for the sums of the nodes, and zeros up to the next step's
+    float* behind = s.v.data() + t * tree.v_step() + n_v * 16;
+    store(set(1.0F), behind);
+    for (int k = n_v + 1; k < tree.node_row; ++k) store(set(0.0F), behind + (k - n_v) * 16);
+  }
   load_lanes(weight, b, 1, 16, s.weight.data());
   if (b.classes) load_lanes(label, b, 1, 16, s.target.data());
   else load_lanes(value, b, n_y, static_cast<std::size_t>(n_y) * 16, s.target.data());
   if (b.missing) {  // splits see NaN, everything else the filled value
-    at_least(s.split_v, (b.steps + 1) * n_v * 16);
-    std::copy_n(s.v.data(), (b.steps + 1) * n_v * 16, s.split_v.data());
+    at_least(s.split_v, (b.steps + 1) * tree.v_step());
+    std::copy_n(s.v.data(), (b.steps + 1) * tree.v_step(), s.split_v.data());
     for (std::size_t t = 0; t < b.steps; ++t)
       for (int k = 0; k < n_x; ++k)
         for (int lane = 0; lane < 16; ++lane) {
-          float& missing = s.v[(t * n_v + k) * 16 + lane];
+          float& missing = s.v[t * tree.v_step() + static_cast<std::size_t>(k * 16 + lane)];
           if (missing != missing) missing = piece.fill.empty() ? 0.0F : piece.fill[k];
         }
   }
   return b;
 }
 
-HWY_NOINLINE void forward_step(const PreparedTree& tree, const Block& b, Scratch& s, std::size_t t, const Reached& reached) {
+HWY_NOINLINE void forward_step(const PreparedTree& tree, const Block& b, Scratch& s, std::size_t t) {
   const Shape& shape = tree.shape;
   const int n_x = shape.n_x, n_m = shape.n_m, n_y = shape.n_y, n_v = shape.n_v(), n_w = shape.n_w();
-  const float* v = s.v.data() + t * n_v * 16;
-  float* next = s.v.data() + (t + 1) * n_v * 16;
+  const float* v = s.v.data() + t * tree.v_step();
+  float* next = s.v.data() + (t + 1) * tree.v_step();
   const auto of_leaf = [&](int at) { return load(s.of_leaf.data() + at * 16); };
   const auto at = [&](Group g) { return tree.at[static_cast<int>(g)]; };
-  leaf_columns(reached, n_m, tree.gate_slope - n_m, s.of_leaf.data());  // all but the gates and the slopes
+  const Reached reached(tree, s.leaf.data() + t * 16);
+  leaf_columns(reached, 0, at(Group::kGate), s.of_leaf.data());
+  leaf_columns(reached, tree.gate, tree.blend_slope - tree.gate, s.of_leaf.data());
   for (int k = 0; k < n_y; ++k) {
     Wide y = of_leaf(at(Group::kOutput) + k);
     if (shape.form.leaf_output == LeafOutput::kLinear)
@@ -170,10 +175,10 @@ HWY_NOINLINE void forward_step(const PreparedTree& tree, const Block& b, Scratch
     store(u, s.u.data() + (t * n_m + k) * 16);
     const Wide change =
         shape.form.write_rule == WriteRule::kBlend ? mul(of_leaf(tree.blend + k), sub(u, m)) : u;
-    const WideMask open = gt(of_leaf(tree.open + k), set(0.0F));
+    const WideMask open = gt(of_leaf(tree.gate + k), set(0.0F));
     const Wide after = select(open, add(m, change), m);
     store(after, next + (n_x + k) * 16);
-    if (b.missing) store(after, s.split_v.data() + ((t + 1) * n_v + n_x + k) * 16);
+    if (b.missing) store(after, s.split_v.data() + (t + 1) * tree.v_step() + (n_x + k) * 16);
   }
 }
 
@@ -191,30 +196,29 @@ inline void load_memory(const PreparedTree& tree, const Carry* carry, std::span<
 template <typename Visit>
 inline void each_end(const PreparedTree& tree, const Block& b, const Scratch& s, std::size_t lane, const Visit& visit) {
   const auto n_x = static_cast<std::size_t>(tree.shape.n_x), n_v = static_cast<std::size_t>(tree.shape.n_v());
-  for (std::size_t k = n_x; k < n_v; ++k) visit(k - n_x, s.v[(b.length[lane] * n_v + k) * 16 + lane]);
+  for (std::size_t k = n_x; k < n_v; ++k) visit(k - n_x, s.v[b.length[lane] * tree.v_step() + k * 16 + lane]);
 }
 
 // From the memory in s.memory.
 HWY_NOINLINE void forward(const PreparedTree& tree, const Block& b, Scratch& s) {
-  const int n_x = tree.shape.n_x, n_v = tree.shape.n_v();
+  const int n_x = tree.shape.n_x;
   std::copy_n(s.memory.data(), tree.shape.n_m * 16, s.v.data() + n_x * 16);
   if (b.missing) std::copy_n(s.memory.data(), tree.shape.n_m * 16, s.split_v.data() + n_x * 16);
   const float* split = b.missing ? s.split_v.data() : s.v.data();
   const std::size_t places = 2U * tree.shape.leaves() + 2;
   for (std::size_t t = 0; t < b.steps; ++t) {
-    Reached& reached = s.reached[t];
     std::int32_t* leaf = s.leaf.data() + t * 16;
     const std::uint32_t alive = (1U << b.alive(t)) - 1U;
     if (tree.dense) {
       std::uint16_t* right = s.right.data() + t * tree.shape.nodes();
-      compare_all(tree, split + t * n_v * 16, b.missing, right);
+      compare_all(tree, split + t * tree.v_step(), b.missing, right);
       std::uint16_t* active = s.active.data() + t * places;
       spread_active(tree, alive, right, active);
-      reached_leaves(tree, active + tree.shape.nodes(), reached, leaf);
+      reached_leaves(tree, active + tree.shape.nodes(), leaf);
     } else {
-      follow_paths(tree, split + t * n_v * 16, alive, b.missing, leaf, reached);
+      follow_paths(tree, split + t * tree.v_step(), alive, b.missing, leaf);
     }
-    forward_step(tree, b, s, t, reached);
+    forward_step(tree, b, s, t);
   }
 }
 
@@ -230,6 +234,7 @@ HWY_NOINLINE void loss(const PreparedTree& tree, const Block& b, Scratch& s, Bat
       std::fill_n(y, n_y * 16, 0.0F);
       continue;
     }
+    const WideMask counts = gt(weight, zero);  // a lane without a target may hold anything: keep it out of the sums
     weight_sum = add(weight_sum, weight);
     Wide step_loss = zero;
     if (b.classes) {
@@ -251,7 +256,7 @@ HWY_NOINLINE void loss(const PreparedTree& tree, const Block& b, Scratch& s, Bat
       for (int k = 0; k < n_y; ++k) {
         const Wide p = mul(load(y + k * 16), share);
         const Wide hit = keep(eq(label, set(static_cast<float>(k))), one);
-        store(mul(weight, sub(p, hit)), y + k * 16);
+        store(keep(counts, mul(weight, sub(p, hit))), y + k * 16);
       }
       step_loss = sub(log(sum), of_label);
       correct_sum = add(correct_sum, keep(eq(best, label), weight));
@@ -261,14 +266,11 @@ HWY_NOINLINE void loss(const PreparedTree& tree, const Block& b, Scratch& s, Bat
       for (int k = 0; k < n_y; ++k) {
         const Wide error = sub(load(y + k * 16), load(s.target.data() + (t * n_y + k) * 16));
         squares = add(squares, mul(error, error));
-        store(mul(mul(weight, each), error), y + k * 16);
+        store(keep(counts, mul(mul(weight, each), error)), y + k * 16);
       }
       step_loss = div(squares, set(static_cast<float>(n_y)));
     }
-    // A lane without a target may hold anything: keep it out of the sum.
-    const WideMask counts = gt(weight, zero);
     loss_sum = add(loss_sum, keep(counts, mul(weight, step_loss)));
-    for (int k = 0; k < n_y; ++k) store(keep(counts, load(y + k * 16)), y + k * 16);
   }
   alignas(64) float lanes[3][16];
   store(loss_sum, lanes[0]);

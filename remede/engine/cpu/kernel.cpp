@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "remede/base/vector_targets.h"
 
@@ -83,13 +85,13 @@ std::size_t padded(std::size_t n) { return (n + 15) / 16 * 16; }
 
 }  // namespace
 
-void prepare(const Parameters<float>& p, const GradientForm& form, PreparedTree& tree) {
+void prepare(const Parameters<float>& p, const GradientForm& form, bool classes, PreparedTree& tree) {
   const Shape& s = p.shape;
   tree.form = form;
   if (!(tree.shape == s) || tree.rows.empty()) {
     tree.shape = s;
     int at = 0;
-    for (const Group g : {Group::kGate, Group::kOutput, Group::kWrite, Group::kBias, Group::kRate, Group::kLinear}) {
+    for (const Group g : {Group::kOutput, Group::kWrite, Group::kBias, Group::kLinear, Group::kGate, Group::kRate}) {
       tree.at[static_cast<int>(g)] = at;
       at += static_cast<int>(s.size(g) / s.leaves());
     }
@@ -98,14 +100,16 @@ void prepare(const Parameters<float>& p, const GradientForm& form, PreparedTree&
     tree.row = (at + 3) / 4 * 4;
     tree.node_row = (s.n_v() + 1 + 3) / 4 * 4;
     tree.feature.resize(s.nodes());
-    tree.threshold.resize(s.nodes());
-    tree.feature_number.resize(s.nodes());
-    tree.open = tree.used;
-    tree.blend = tree.open + s.n_m;
-    tree.gate_slope = tree.blend + (tree.blends() ? s.n_m : 0);
-    tree.blend_slope = tree.gate_slope + s.n_m;
+    tree.place.resize(s.nodes());
+    tree.threshold.resize(s.nodes() + kOverLookUp);
+    tree.feature_number.resize(s.nodes() + kOverLookUp);
+    tree.gate = tree.used;
+    tree.blend = tree.gate + s.n_m;
+    tree.blend_slope = tree.blend + (tree.blends() ? s.n_m : 0);
     tree.stride = (tree.blend_slope + (tree.blends() ? s.n_m : 0) + 3) / 4 * 4;
     tree.rows.assign(static_cast<std::size_t>(s.leaves()) * tree.stride + kOverRead, 0.0F);
+    tree.worths.assign(static_cast<std::size_t>(s.leaves()) * tree.row, 0.0F);
+    tree.worth_outputs = s.form.leaf_output == LeafOutput::kLinear ? tree.used : s.n_y;
   }
   tree.missing_right = p.missing_right;
   tree.missing_goes_right.assign(p.missing_right.begin(), p.missing_right.end());
@@ -115,6 +119,7 @@ void prepare(const Parameters<float>& p, const GradientForm& form, PreparedTree&
     for (int k = 1; k < s.n_v(); ++k)
       if (logits[k] > logits[f]) f = k;
     tree.feature[i] = f;
+    tree.place[i] = f * 16;
     tree.feature_number[i] = static_cast<float>(f);
     tree.threshold[i] = p[Group::kThreshold][static_cast<std::size_t>(i) * s.n_v() + f];
   }
@@ -125,21 +130,29 @@ void prepare(const Parameters<float>& p, const GradientForm& form, PreparedTree&
     for (int l = 0; l < s.leaves(); ++l)
       std::memcpy(tree.rows.data() + static_cast<std::size_t>(l) * tree.stride + tree.at[g], group.data() + l * width, width * sizeof(float));
   }
+  tree.worth_begin = classes ? 1 : 0;
+  for (std::int32_t l = 0; l < s.leaves(); ++l) {
+    float* worth = tree.worths.data() + static_cast<std::ptrdiff_t>(l) * tree.row;
+    std::memcpy(worth, tree.leaf_row(l), static_cast<std::size_t>(tree.used) * sizeof(float));
+    if (classes)
+      for (int k = s.n_y; k-- > 0;) worth[k] -= worth[0];
+  }
   const std::size_t cells = p[Group::kGate].size();
   AlignedVector<float> argument(padded(cells)), slope(argument.size()), value(argument.size());
-  const auto derive = [&](Group group, int slope_at, int value_at) {
+  const auto each_cell = [&](Group group, const auto& visit) {
     std::copy(p[group].begin(), p[group].end(), argument.begin());
     kernels().sigmoid_slopes(argument.data(), argument.size(), slope.data(), value.data());
-    for (std::size_t l = 0, i = 0; l < static_cast<std::size_t>(s.leaves()); ++l) {
-      float* row = tree.rows.data() + l * tree.stride;
-      for (int k = 0; k < s.n_m; ++k, ++i) {
-        row[slope_at + k] = slope[i];
-        row[value_at + k] = group == Group::kRate ? value[i] : argument[i] >= 0.0F ? 1.0F : 0.0F;
-      }
-    }
+    for (std::size_t l = 0, i = 0; l < static_cast<std::size_t>(s.leaves()); ++l)
+      for (int k = 0; k < s.n_m; ++k, ++i) visit(tree.rows.data() + l * tree.stride, k, i);
   };
-  derive(Group::kGate, tree.gate_slope, tree.open);
-  if (tree.blends()) derive(Group::kRate, tree.blend_slope, tree.blend);
+  each_cell(Group::kGate, [&](float* row, int k, std::size_t i) {
+    row[tree.gate + k] = std::copysign(std::max(slope[i], std::numeric_limits<float>::min()), argument[i] >= 0.0F ? 1.0F : -1.0F);
+  });
+  if (!tree.blends()) return;
+  each_cell(Group::kRate, [&](float* row, int k, std::size_t i) {
+    row[tree.blend + k] = value[i];
+    row[tree.blend_slope + k] = slope[i];
+  });
 }
 
 void run_piece(const PreparedTree& tree, const Piece& piece, Scratch& scratch, PieceSums& sums) {

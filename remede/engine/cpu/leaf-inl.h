@@ -15,10 +15,9 @@ namespace remede {
 namespace HWY_NAMESPACE {
 
 using cpu::PreparedTree;
-using cpu::Reached;
 using cpu::Scratch;
 
-// Leaves, or columns of leaves, taken together: as many as registers allow.
+// Leaves taken together: as many as registers allow.
 constexpr int kTogether = kK == 1 ? 8 : kK == 2 ? 4 : 2;
 
 using VI = hn::Vec<DI>;
@@ -33,25 +32,18 @@ HWY_INLINE WideInt set_int(std::int32_t x) {
   return w;
 }
 
-template <int kCount>
-HWY_INLINE void leaf_columns_of(const Reached& reached, int at, float* to) {
-  Wide column[kCount];
-  for (int k = 0; k < kCount; ++k) column[k] = set(reached.row[0][at + k]);
-  for (int e = 1; e < reached.count; ++e) {
-    const WideMask on = mask(reached.lanes[e]);
-    const float* row = reached.row[e] + at;
-    for (int k = 0; k < kCount; ++k) column[k] = select(on, set(row[k]), column[k]);
+// The rows of the leaves that the lanes reach.
+struct Reached {
+  const float* row[16];
+  Reached(const PreparedTree& tree, const std::int32_t* leaf) {
+    for (int lane = 0; lane < 16; ++lane) row[lane] = tree.leaf_row(leaf[lane]);
   }
-  for (int k = 0; k < kCount; ++k) store(column[k], to + k * 16);
-}
+};
 
-// For every lane the numbers from `at` on in the row of the leaf it reached, n and up to kOverRead more: ASSIGNED to their places in
+// For every lane the numbers from `at` on in the row of the leaf it reached, n and up to 3 more: ASSIGNED to their places in
 // `columns` (stride + kOverRead, 16).
 HWY_INLINE void leaf_columns(const Reached& reached, int at, int n, float* columns) {
-  constexpr int kHalf = kTogether / 2;
-  const int end = at + n;
-  for (; end - at > kHalf; at += kTogether) leaf_columns_of<kTogether>(reached, at, columns + at * 16);
-  if (at < end) leaf_columns_of<kHalf>(reached, at, columns + at * 16);
+  take_columns(reached.row, at, n, columns + at * 16);
 }
 
 // The arrays of one step of the backward pass, each with 16 lanes.
@@ -60,17 +52,19 @@ struct StepView {
   const float* g;  // (n_y) dLoss/dy
   const float* q;  // (n_m) dLoss/dm after the step
   const float* f;  // (row) F, the derivative by the reached leaf's row
+  int columns;     // of F that may not be 0
 };
 
 template <int kCount>
-HWY_INLINE void parameter_worths(const PreparedTree& tree, const std::int32_t* leaf, const float* f, float* values) {
+HWY_INLINE void parameter_worths(const PreparedTree& tree, const std::int32_t* leaf, const StepView& step, float* values) {
   const float* row[kCount];
   Wide sum[kCount];
+  const float* f = step.f + tree.worth_begin * 16;
   for (int i = 0; i < kCount; ++i) {
-    row[i] = tree.leaf_row(leaf[i]);
+    row[i] = tree.worth_row(leaf[i]) + tree.worth_begin;
     sum[i] = mul(load(f), set(row[i][0]));
   }
-  for (int k = 1; k < tree.used; ++k) {
+  for (int k = 1; k < step.columns - tree.worth_begin; ++k) {
     const Wide fk = load(f + k * 16);
     for (int i = 0; i < kCount; ++i) sum[i] = fused(fk, set(row[i][k]), sum[i]);
   }
@@ -92,7 +86,7 @@ HWY_INLINE Wide effect_worth(const PreparedTree& tree, const StepView& step, con
     sum = fused(load(step.g + k * 16), y, sum);
   }
   for (int k = 0; k < n_m; ++k) {
-    const WideMask open = gt(of(tree.open + k), set(0.0F));
+    const WideMask open = gt(of(tree.gate + k), set(0.0F));
     if (bits(open) == 0) continue;
     Wide a = shape.form.write_bias ? of(at(Group::kBias) + k) : set(0.0F);
     for (int f = 0; f < n_w; ++f) a = fused(of(at(Group::kWrite) + k * n_w + f), load(step.v + f * 16), a);
@@ -116,8 +110,8 @@ HWY_INLINE void leaf_worths(const PreparedTree& tree, std::int32_t* leaf, int co
   constexpr int kHalf = kTogether / 2;
   for (int i = 0; i < kTogether; ++i) leaf[count + i] = leaf[0];  // a few too many cost less than a loop of their own
   int i = 0;
-  for (; count - i > kHalf; i += kTogether) parameter_worths<kTogether>(tree, leaf + i, step.f, values);
-  if (i < count) parameter_worths<kHalf>(tree, leaf + i, step.f, values);
+  for (; count - i > kHalf; i += kTogether) parameter_worths<kTogether>(tree, leaf + i, step, values);
+  if (i < count) parameter_worths<kHalf>(tree, leaf + i, step, values);
 }
 
 // The derivative by a decision: what going right would gain over going left, times the slope of the split's stand-in at z.

@@ -77,36 +77,25 @@ HWY_INLINE WideInt follow(const PreparedTree& tree, WideInt place, int levels, c
   return add(place, set_int(-tree.shape.leaves()));
 }
 
-// ASSIGNS the leaf of every lane (16), 0 for those that are not alive, and the leaves that the lanes reach.
-HWY_NOINLINE void follow_paths(const PreparedTree& tree, const float* v, std::uint32_t alive, bool missing, std::int32_t* leaf, Reached& reached) {
+// ASSIGNS the leaf of every lane (16), 0 for those that are not alive.
+HWY_NOINLINE void follow_paths(const PreparedTree& tree, const float* v, std::uint32_t alive, bool missing, std::int32_t* leaf) {
   const WideInt at = follow(tree, set_int(1), tree.shape.depth, v, missing);
   REMEDE_EACH hn::StoreU(at.v[i], di, leaf + i * kN);
-  int count = 0;
-  for (std::uint32_t left = alive; left != 0; ++count) {
-    const std::int32_t l = leaf[std::countr_zero(left)];
-    std::uint32_t same = 0;
-    for (int lane = 0; lane < 16; ++lane) same |= static_cast<std::uint32_t>(leaf[lane] == l) << lane;
-    reached.leaf[count] = l;
-    reached.lanes[count] = same & left;
-    reached.row[count] = tree.leaf_row(l);
-    left &= ~same;
-  }
-  reached.count = count;
   for (int lane = 0; lane < 16; ++lane)
     if ((alive >> lane & 1U) == 0) leaf[lane] = 0;
 }
 
 // What each lane's own leaf would be worth.
 HWY_INLINE Wide path_worth(const PreparedTree& tree, const WideInt& leaf, const StepView& step) {
+  const bool parameters = tree.form.mix == Mix::kParameters;
   WideInt at;
-  REMEDE_EACH at.v[i] = hn::Mul(leaf.v[i], hn::Set(di, tree.stride));
-  const float* rows = tree.rows.data();
-  if (tree.form.mix == Mix::kParameters) {
-    Wide sum = mul(load(step.f), gather(rows, at));
-    for (int k = 1; k < tree.used; ++k) sum = fused(load(step.f + k * 16), gather(rows + k, at), sum);
-    return sum;
-  }
-  return effect_worth(tree, step, [&](int k) { return gather(rows + k, at); });
+  REMEDE_EACH at.v[i] = hn::Mul(leaf.v[i], hn::Set(di, parameters ? tree.row : tree.stride));
+  if (!parameters) return effect_worth(tree, step, [&](int k) { return gather(tree.rows.data() + k, at); });
+  const float* rows = tree.worths.data();
+  int k = tree.worth_begin;
+  Wide sum = mul(load(step.f + k * 16), gather(rows + k, at));
+  while (++k < step.columns) sum = fused(load(step.f + k * 16), gather(rows + k, at), sum);
+  return sum;
 }
 
 // ASSIGNS to s.r the derivative by each decision on the path, and ADDS to `back` what goes into memory.
