@@ -11,6 +11,7 @@ namespace {
 constexpr std::uint64_t kPlanStream = 0x706c616e00000000;  // plans are drawn apart from the starts' own numbers
 constexpr double kSignalSteps = 3e6;                       // of data in the first round of a signal's starts
 constexpr double kSignalLength = 1e6;                      // and of one lane
+constexpr double kPromising = 0.3;                         // of the loss of a constant answer: other starts will do better still
 constexpr float kJitter = 0.7F;                            // standard deviation of the logarithm of a rate
 
 template <typename T>
@@ -78,14 +79,15 @@ std::uint64_t signal_round(int batch, const Sequences& training) {
 }  // namespace
 
 std::vector<Portfolio> draw_portfolios(const Config& config, const Sequences& training) {
-  enum class Regime { kEvent, kSignal };
-  std::vector<Regime> regimes = {Regime::kEvent, Regime::kSignal};
-  if (config.form == FormChoice::kPaper || config.leaf_output == LeafOutput::kConstant) regimes = {Regime::kEvent};
+  enum class Regime { kEvent, kEventAgain, kSignal };
+  std::vector<Regime> regimes = {Regime::kEvent, Regime::kEventAgain, Regime::kSignal};
+  if (config.form == FormChoice::kPaper || config.leaf_output == LeafOutput::kConstant) regimes = {Regime::kEvent, Regime::kEventAgain};
   if (config.form == FormChoice::kRich || config.leaf_output == LeafOutput::kLinear) regimes = {Regime::kSignal};
   std::vector<Portfolio> stages;
   std::uint64_t number = 0;
   for (const Regime regime : regimes) {
-    Portfolio& plans = stages.emplace_back();
+    Portfolio& stage = stages.emplace_back();
+    if (regime == Regime::kEventAgain) stage.entry = kPromising;
     // The paper's leaf finds its way from fewer starts, and there is no second stage.
     const int starts = config.form == FormChoice::kPaper ? 2 * config.starts : config.starts;
     for (int i = 0; i < starts; ++i, ++number) {
@@ -94,8 +96,8 @@ std::vector<Portfolio> draw_portfolios(const Config& config, const Sequences& tr
       plan.shape.n_x = training.n_x;
       plan.shape.n_y = training.n_y;
       plan.rates = rates_of(config);
-      if (regime == Regime::kEvent) event_plan(plan, number, random);
-      else signal_plan(plan, random);
+      if (regime == Regime::kSignal) signal_plan(plan, random);
+      else event_plan(plan, number, random);
       if (config.form == FormChoice::kPaper) plan.shape.form = LeafForm();
       jitter(plan.rates, random);
       fix(config, plan);
@@ -107,7 +109,7 @@ std::vector<Portfolio> draw_portfolios(const Config& config, const Sequences& tr
       }
       plan.seed = static_cast<std::uint64_t>(config.seed);
       plan.stream = number;
-      plans.push_back(plan);
+      stage.starts.push_back(plan);
     }
   }
   return stages;

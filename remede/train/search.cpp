@@ -1,6 +1,7 @@
 #include "remede/train/search.h"
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <numeric>
 
@@ -53,7 +54,8 @@ class Search {
       : stages_(stages),
         data_(data),
         session_(session),
-        solved_(solved_loss(data.validation)),
+        constant_(constant_loss(data.validation)),
+        solved_(kSolved * constant_),
         finalists_(std::max<std::size_t>(kFinalists, static_cast<std::size_t>(config.trees))),
         threads_(config.threads <= 0 ? hardware_threads() : config.threads) {
     for (int w = 0; w < threads_; ++w) engines_.push_back(make_engine(1));
@@ -78,14 +80,14 @@ class Search {
   void begin_stage(std::size_t stage) {
     stage_ = stage;
     round_ = 0;
-    length_ = stage < stages_.size() ? stages_[stage].front().first_round : 0;
+    length_ = stage < stages_.size() ? stages_[stage].starts.front().first_round : 0;
     // Where an earlier stage is almost there, this one gets a look and not the long rounds that a new regime needs.
     for (const auto& start : done_)
       if (start->best_loss() <= kAlmost * solved_) length_ = std::min(length_, kShortRound);
     finishing_ = false;
     starts_.clear();
     if (stage < stages_.size())
-      for (const StartPlan& plan : stages_[stage]) starts_.push_back(std::make_unique<Trainer>(plan, data_));
+      for (const StartPlan& plan : stages_[stage].starts) starts_.push_back(std::make_unique<Trainer>(plan, data_));
   }
 
   // One round: every survivor advances, and the worse half goes. When few are left, or enough are solved, they are finished in a
@@ -111,8 +113,12 @@ class Search {
   // A solved stage is the last.
   void end_stage() {
     const bool solved = starts_.front()->best_loss() <= solved_;
+    double least = std::numeric_limits<double>::infinity();
     for (auto& start : starts_) done_.push_back(std::move(start));
-    begin_stage(solved ? stages_.size() : stage_ + 1);
+    for (const auto& start : done_) least = std::min(least, start->best_loss());
+    std::size_t next = stage_ + 1;
+    while (next < stages_.size() && !(least < stages_[next].entry * constant_)) ++next;
+    begin_stage(solved ? stages_.size() : next);
   }
 
   void advance(Trainer& trainer, Engine& engine) {
@@ -181,7 +187,7 @@ class Search {
       const auto stream = from.get<std::uint64_t>();
       const StartPlan* plan = nullptr;
       for (const Portfolio& portfolio : stages_)
-        for (const StartPlan& p : portfolio)
+        for (const StartPlan& p : portfolio.starts)
           if (p.stream == stream) plan = &p;
       if (plan == nullptr) fail("checkpoint: expected a start of this portfolio, got number {}", stream);
       trainers.push_back(std::make_unique<Trainer>(*plan, data_));
@@ -216,6 +222,7 @@ class Search {
   const std::vector<Portfolio>& stages_;
   const TrainingData& data_;
   Session& session_;
+  double constant_;                               // the validation loss of a constant answer
   double solved_;                                 // a validation loss at which nothing is left to learn
   std::size_t finalists_;
   int threads_;

@@ -6,6 +6,7 @@
 // What a start does depends on its plan alone, and rounds end together: the result does not depend on the number of threads.
 #pragma once
 
+#include <limits>
 #include <vector>
 
 #include "remede/train/prepare.h"
@@ -34,7 +35,11 @@ struct SearchResult {
   bool stopped = false;  // by the session, before its end
 };
 
-using Portfolio = std::vector<StartPlan>;
+// The starts of one stage.
+struct Portfolio {
+  std::vector<StartPlan> starts;
+  double entry = std::numeric_limits<double>::infinity();  // passed over where no loss so far is below this times that of a constant answer
+};
 
 // The portfolios of the recipe, one per stage: what the configuration fixes, the rest drawn from each start's own random stream.
 std::vector<Portfolio> draw_portfolios(const Config& config, const Sequences& training);
