@@ -19,26 +19,12 @@ import subprocess
 import sys
 import tempfile
 import time
-import venv
+
+import environment
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PACKAGES = ["numpy", "jax", "torch", "onnx", "onnxruntime", "xgboost"]
 GOLDEN = ["case_00.json", "case_02.json", "case_58.json", "case_66.json"]  # cross-entropy, mix = parameters; the last is the richest form
-
-
-def enter_environment(folder):
-    """Installs what is missing and starts this program again in there."""
-    python = folder / "bin" / "python"
-    if not python.exists():
-        venv.create(folder, with_pip=True)
-    have = subprocess.run([python, "-m", "pip", "list", "--format=freeze", "--disable-pip-version-check"], capture_output=True, text=True).stdout
-    for package in PACKAGES:
-        if f"\n{package}==" in "\n" + have:
-            continue
-        print(f"installing {package}", file=sys.stderr, flush=True)
-        if subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", package]).returncode != 0:
-            print(f"{package}: cannot be installed, its rows are left out", file=sys.stderr)
-    os.execv(python, [str(python), *sys.argv])
 
 
 def peer(name):
@@ -153,14 +139,20 @@ class Comparison:
         data, model = self.task_model(self.folder)
         ours = self.m.Ours(self.args.remede, "stream", ["--model", model, "--data", data], self.seconds)
         lstm, identity = onnx.Step(onnx.lstm_graph()), onnx.Step(onnx.identity_graph())
-        ours_ns, net, whole = [], [], []
+        live = peer("live")
+        python = live.Steps(model, data) if live else None
+        ours_ns, python_ns, net, whole = [], [], [], []
         for _ in range(self.rounds):
             ours.turn()
             ours_ns.append(ours.last["latency_ns"])
+            if python:
+                python_ns.append(latency(python, self.seconds / 2) / python.steps)
             a, b = latency(lstm, self.seconds / 2), latency(identity, self.seconds / 2)
             net.append(a - b)
             whole.append(a)
         self.table.add("one step, task-1 model / ONNX Runtime LSTM less identity", as_turns(self.m, ours_ns), as_turns(self.m, net), 100, unit="ns")
+        if python:
+            self.table.add("the same, ours through Python", as_turns(self.m, python_ns), as_turns(self.m, net), 100, unit="ns")
         self.table.add("one step, task-1 model / the same, whole call", as_turns(self.m, ours_ns), as_turns(self.m, whole), unit="ns")
 
     def windows(self):
@@ -185,7 +177,7 @@ class Comparison:
 
 
 def latency(step, seconds):
-    """Median nanoseconds of one call, a hundred calls per reading of the clock."""
+    """Median nanoseconds of one run, a hundred per reading of the clock."""
     readings, end = [], time.perf_counter() + seconds
     while time.perf_counter() < end or len(readings) < 3:
         begin = time.perf_counter()
@@ -226,9 +218,9 @@ def main():
     if args.list:
         print("\n".join(Comparison.NAMES))
         return 0
-    environment = pathlib.Path(args.environment).absolute()
-    if pathlib.Path(sys.prefix).resolve() != environment.resolve():
-        enter_environment(environment)
+    folder = pathlib.Path(args.environment).absolute()
+    if pathlib.Path(sys.prefix).resolve() != folder.resolve():
+        environment.enter(folder, PACKAGES, ROOT)
     args.seconds = args.seconds or (0.5 if args.quick else 2.0)
     args.rounds = args.rounds or (2 if args.quick else 3)
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:args.threads])  # before any library counts cores

@@ -11,33 +11,17 @@ said so. What a peer may choose (lags, averaging speeds, depth, hidden size) it 
 build/real/chosen.jsonl keeps that. Exits with 1 when a cell failed.
 """
 import argparse
-import os
 import pathlib
 import subprocess
 import sys
 import time
-import venv
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "bench"))
 
+import environment  # noqa: E402
 from real import methods, table  # noqa: E402: the standard library only; what needs packages is imported later
 from real.cells import Cells  # noqa: E402
-
-
-def enter_environment(folder, packages):
-    """Installs what is missing and starts this program again in there."""
-    python = folder / "bin" / "python"
-    if not python.exists():
-        venv.create(folder, with_pip=True)
-    have = subprocess.run([python, "-m", "pip", "list", "--format=freeze", "--disable-pip-version-check"], capture_output=True, text=True).stdout
-    for package in packages:
-        if f"\n{package}==" in "\n" + have:
-            continue
-        print(f"installing {package}", file=sys.stderr, flush=True)
-        if subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", package]).returncode != 0:
-            print(f"{package}: cannot be installed, its methods are left out", file=sys.stderr)
-    os.execv(python, [str(python), *sys.argv])
 
 
 def chosen_setting(method, name, data, args):
@@ -151,7 +135,7 @@ def main():
         write_table(args)
         return 0
     if pathlib.Path(sys.prefix).resolve() != args.environment.absolute().resolve():
-        enter_environment(args.environment.absolute(), methods.packages_of(args.methods))
+        environment.enter(args.environment.absolute(), methods.packages_of(args.methods))
     return 1 if run(args) else 0
 
 

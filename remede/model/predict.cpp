@@ -57,9 +57,7 @@ int find_leaf(const Tree& tree, const float* x, const float* m) {
   return ~node;
 }
 
-int step(const Tree& tree, const float* x, const float* fill, float* m, float* y) {
-  const int leaf = find_leaf(tree, x, m);
-  answer(tree, static_cast<std::size_t>(leaf), x, fill, m, y);
+void write_memory(const Tree& tree, int leaf, const float* x, const float* fill, float* m) {
   const std::size_t first = static_cast<std::size_t>(leaf) * static_cast<std::size_t>(tree.n_m);
   float written[kMostCells];  // every write reads the memory before the step, so none lands before all are computed
   for (int k = 0; k < tree.n_m; ++k) {
@@ -71,6 +69,12 @@ int step(const Tree& tree, const float* x, const float* fill, float* m, float* y
     if (tree.gate[at] == 0) continue;
     m[k] = tree.form.write_rule == WriteRule::kBlend ? m[k] + tree.blend[at] * (written[k] - m[k]) : m[k] + written[k];
   }
+}
+
+int step(const Tree& tree, const float* x, const float* fill, float* m, float* y) {
+  const int leaf = find_leaf(tree, x, m);
+  answer(tree, static_cast<std::size_t>(leaf), x, fill, m, y);
+  write_memory(tree, leaf, x, fill, m);
   return leaf;
 }
 

@@ -14,6 +14,9 @@ namespace remede {
 // The leaf that (x, m) reaches. x: (n_x) NaN where missing, m: (n_m).
 int find_leaf(const Tree& tree, const float* x, const float* m);
 
+// What a step that reaches this leaf leaves in the memory m (n_m).
+void write_memory(const Tree& tree, int leaf, const float* x, const float* fill, float* m);
+
 // One step of one tree: reads x (n_x, NaN where missing), fill (n_x); updates m (n_m) and y (n_y: logits or values; in
 // the first order form it holds the previous step's on entry). Returns the leaf. No allocation.
 int step(const Tree& tree, const float* x, const float* fill, float* m, float* y);

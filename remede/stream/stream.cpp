@@ -12,13 +12,26 @@ Stream::Stream(const Model& model)
       state_(state_size(model)),
       tree_output_(static_cast<std::size_t>(model.n_y())),
       output_(static_cast<std::size_t>(model.n_y())),
-      leaf_(model.trees.size()) {}
+      leaf_(model.trees.size()) {
+  const Tree& tree = model.trees.front();
+  if (model.trees.size() > 1 || tree.form.leaf_output != LeafOutput::kConstant || tree.form.output_order != OutputOrder::kZero) return;
+  answer_ = tree.output;
+  const std::size_t n_y = output_.size();
+  if (model.schema.task == Task::kClassification)
+    for (std::size_t at = 0; at < answer_.size(); at += n_y) softmax({answer_.data() + at, n_y});
+}
 
 void Stream::reset() { std::fill(state_.begin(), state_.end(), 0.0F); }
 
 std::span<const float> Stream::step(std::span<const float> x) {
   if (x.size() != static_cast<std::size_t>(model_->n_x()))
     fail("expected a step of {} inputs, as the model has, got {}", model_->n_x(), x.size());
+  if (!answer_.empty()) {
+    const Tree& tree = model_->trees.front();
+    leaf_[0] = find_leaf(tree, x.data(), state_.data());
+    write_memory(tree, leaf_[0], x.data(), model_->fill.data(), state_.data());
+    return {answer_.data() + static_cast<std::size_t>(leaf_[0]) * output_.size(), output_.size()};
+  }
   remede::step(*model_, x.data(), state_.data(), tree_output_.data(), output_.data(), leaf_.data());
   return output_;
 }
