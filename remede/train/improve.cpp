@@ -48,7 +48,7 @@ class Improver {
       bool changed = false;
       if (options_.gates) changed = each_write(&Improver::flip_gate) || changed;
       if (options_.writes) changed = each_write(&Improver::rescale) || changed;
-      if (options_.thresholds || options_.features) changed = each_split() || changed;
+      if (options_.thresholds || options_.features || options_.missing) changed = each_split() || changed;
       if (options_.refit && changed) refit();
       if (!changed) break;
     }
@@ -98,13 +98,15 @@ class Improver {
 
   void collect_values() {
     values_.assign(tree_.feature.size(), {});
+    misses_.assign(tree_.feature.size(), false);
     for (const Sequences* data : data_) {
       walk(model_, t_, *data, [&](std::size_t, const float* x, const float* m, int) {
         for (std::int32_t i = tree_.root(); i >= 0;) {
           const std::int32_t f = tree_.feature[static_cast<std::size_t>(i)];
           const float v = f < tree_.n_x ? x[f] : m[f - tree_.n_x];
           auto& seen = values_[static_cast<std::size_t>(i)];
-          if (!std::isnan(v) && seen.size() < kMostValues) seen.push_back(v);
+          if (std::isnan(v)) misses_[static_cast<std::size_t>(i)] = true;
+          else if (seen.size() < kMostValues) seen.push_back(v);
           const bool right = std::isnan(v) ? tree_.missing_right[static_cast<std::size_t>(i)] != 0 : v >= tree_.threshold[static_cast<std::size_t>(i)];
           i = right ? tree_.right[static_cast<std::size_t>(i)] : tree_.left[static_cast<std::size_t>(i)];
         }
@@ -210,6 +212,7 @@ class Improver {
     for (std::int32_t i = 0; i < tree_.inner_count(); ++i) {
       if (options_.thresholds) changed = shift(i) || changed;
       if (options_.features) changed = swap_feature(i) || changed;
+      if (options_.missing && misses_[static_cast<std::size_t>(i)]) changed = turn_missing(i) || changed;
     }
     return changed;
   }
@@ -230,6 +233,13 @@ class Improver {
       }
     }
     return changed;
+  }
+
+  bool turn_missing(std::int32_t node) {
+    Tree edited = tree_;
+    std::uint8_t& right = edited.missing_right[static_cast<std::size_t>(node)];
+    right = right == 0 ? 1 : 0;
+    return accept(edited, below(node));
   }
 
   bool swap_feature(std::int32_t node) {
@@ -302,6 +312,7 @@ class Improver {
   const ImproveOptions& options_;
   std::optional<Judge> judge_;
   NodeValues values_;
+  std::vector<bool> misses_;  // (inner) some value of the node's feature was missing
 };
 
 }  // namespace

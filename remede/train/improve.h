@@ -12,6 +12,7 @@ struct ImproveOptions {
   bool writes = true;       // make one write stronger or weaker
   bool features = true;     // let one split test another feature
   bool thresholds = true;   // shift one threshold
+  bool missing = true;      // send missing values to the other side of one split
   bool settle = true;       // writes become jumps: whole-numbered, saturated, overwriting, where nothing is lost by it
   bool centre = true;       // put every threshold in the middle of the values it may take without loss
   bool refit = true;        // constant leaves answer what is best on the training steps that reach them

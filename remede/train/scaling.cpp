@@ -2,9 +2,42 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace remede {
 namespace {
+
+// Where the values of a column lie, but for outliers: between its 1% and 99% quantiles and one and a half times their distance
+// further. A single wild number must not press all others together. Wherever most values are one and the same, all are usual.
+struct Usual {
+  double low = -std::numeric_limits<double>::infinity();
+  double high = std::numeric_limits<double>::infinity();
+  double within(double value) const { return std::clamp(value, low, high); }
+};
+
+Usual usual(std::vector<float> sample) {
+  if (sample.size() < 100) return {};
+  const std::size_t off = sample.size() / 100;
+  std::sort(sample.begin(), sample.end());
+  const auto low = static_cast<double>(sample[off]), high = static_cast<double>(sample[sample.size() - 1 - off]);
+  if (!(high > low)) return {};
+  return {low - 1.5 * (high - low), high + 1.5 * (high - low)};
+}
+
+// Of each of the n columns, from a sample of the rows. counts(i): whether the value at i does.
+template <typename Counts>
+std::vector<Usual> usual_values(const std::vector<float>& values, std::size_t n, const Counts& counts) {
+  constexpr std::size_t kMost = 4096;
+  const std::size_t rows = n == 0 ? 0 : values.size() / n, every = std::max<std::size_t>(1, rows / kMost);
+  std::vector<Usual> columns;
+  for (std::size_t c = 0; c < n; ++c) {
+    std::vector<float> sample;
+    for (std::size_t row = 0; row < rows; row += every)
+      if (counts(row * n + c)) sample.push_back(values[row * n + c]);
+    columns.push_back(usual(std::move(sample)));
+  }
+  return columns;
+}
 
 // Mean and standard deviation of what is shown to it.
 class Moments {
@@ -67,8 +100,10 @@ bool inputs_of_order_one(const Sequences& data) {
 void scale_inputs(const Sequences& data, bool shift_inputs, Scaling& scaling) {
   const auto n_x = static_cast<std::size_t>(data.n_x);
   std::vector<Moments> moments(n_x);
+  const auto known = [&](std::size_t k) { return !std::isnan(data.x[k]); };
+  const std::vector<Usual> range = usual_values(data.x, n_x, known);
   for (std::size_t k = 0; k < data.x.size(); ++k)
-    if (!std::isnan(data.x[k])) moments[k % n_x].add(static_cast<double>(data.x[k]));
+    if (known(k)) moments[k % n_x].add(range[k % n_x].within(static_cast<double>(data.x[k])));
   for (const Moments& m : moments) {
     scaling.x_shift.push_back(shift_inputs ? m.mean() : 0.0F);
     scaling.x_scale.push_back(m.deviation());
@@ -78,8 +113,10 @@ void scale_inputs(const Sequences& data, bool shift_inputs, Scaling& scaling) {
 void scale_values(const Sequences& data, bool shift_values, Scaling& scaling) {
   const auto n_y = static_cast<std::size_t>(data.n_y);
   std::vector<Moments> moments(n_y);
+  const auto known = [&](std::size_t k) { return data.weight[k / n_y] > 0.0F; };
+  const std::vector<Usual> range = usual_values(data.value, n_y, known);
   for (std::size_t k = 0; k < data.value.size(); ++k)
-    if (data.weight[k / n_y] > 0.0F) moments[k % n_y].add(static_cast<double>(data.value[k]));
+    if (known(k)) moments[k % n_y].add(range[k % n_y].within(static_cast<double>(data.value[k])));
   for (const Moments& m : moments) {
     scaling.y_shift.push_back(shift_values ? m.mean() : 0.0F);
     scaling.y_scale.push_back(m.deviation());

@@ -48,6 +48,7 @@ InputQuantiles input_quantiles(const Sequences& data, std::size_t most) {
       if (!std::isnan(data.x[t * n_x + f])) values.push_back(data.x[t * n_x + f]);
     std::sort(values.begin(), values.end());
   }
+  quantiles.missing = std::any_of(data.x.begin(), data.x.end(), [](float v) { return std::isnan(v); });
   return quantiles;
 }
 
@@ -70,6 +71,8 @@ Parameters<float> initial_parameters(const StartPlan& plan, const InputQuantiles
   draw_normal(parameters[Group::kBias], 0.0F, scales.bias, random);
   draw_normal(parameters[Group::kRate], scales.rate_mean, scales.rate_spread, random);
   draw_normal(parameters[Group::kLinear], 0.0F, scales.linear, random);
+  if (quantiles.missing)
+    for (std::uint8_t& right : parameters.missing_right) right = static_cast<std::uint8_t>(random.below(2));
   return parameters;
 }
 

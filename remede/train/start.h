@@ -29,6 +29,7 @@ struct InitialScales {
 // Sorted values of each input, a sample of the data. From them thresholds can be drawn where the data are.
 struct InputQuantiles {
   std::vector<std::vector<float>> values;  // (n_x) each sorted; empty where the input is always missing
+  bool missing = false;                    // some value is
 };
 // Looks at no more than `most` values of each input, evenly spread over the steps.
 InputQuantiles input_quantiles(const Sequences& data, std::size_t most = 4096);
@@ -50,7 +51,7 @@ struct StartPlan {
   std::uint64_t stream = 0;  // the number of the start: every start draws from a stream of its own
 };
 
-// `quantiles` is read only by plans that draw thresholds from the data.
+// Thresholds come from `quantiles` where the plan says so. Where values are missing, each split draws the side that they go to.
 Parameters<float> initial_parameters(const StartPlan& plan, const InputQuantiles& quantiles, Random& random);
 
 }  // namespace remede

@@ -120,5 +120,28 @@ TEST(Scaling, FoldedTreesAnswerTheSame) {
   });
 }
 
+TEST(Scaling, AWildValueDoesNotPressTheOthersTogether) {
+  Sequences tame = raw_data(3), wild = tame;
+  wild.x[0] = 1e6F;
+  wild.value[2] = -1e6F;
+  Scaling a, b;
+  scale_inputs(tame, true, a);
+  scale_values(tame, true, a);
+  scale_inputs(wild, true, b);
+  scale_values(wild, true, b);
+  EXPECT_NEAR(b.x_scale[0] / a.x_scale[0], 1.0F, 0.5F);
+  EXPECT_NEAR(b.x_shift[0] / a.x_shift[0], 1.0F, 0.05F);
+  EXPECT_NEAR(b.y_scale[0] / a.y_scale[0], 1.0F, 0.5F);
+  EXPECT_EQ(b.x_scale[1], a.x_scale[1]);
+}
+
+TEST(Scaling, OfValuesThatAreMostlyTheSameAllCount) {
+  Sequences s = raw_data(3);
+  for (std::size_t k = 0; k < s.x.size(); k += 2) s.x[k] = k == 40 ? 500.0F : 0.0F;
+  Scaling scaling;
+  scale_inputs(s, true, scaling);
+  EXPECT_GT(scaling.x_scale[0], 10.0F);
+}
+
 }  // namespace
 }  // namespace remede

@@ -84,6 +84,9 @@ TEST(Start, ThresholdsFromDataStandBetweenItsValues) {
     EXPECT_LE(std::abs(p[Group::kThreshold][i + 2]), 0.5F) << "a cell starts near zero";
   }
   EXPECT_GT(between, 20);
+  const auto right = std::count(p.missing_right.begin(), p.missing_right.end(), 1);
+  EXPECT_GT(right, 10) << "each split draws where missing values go";
+  EXPECT_LT(right, 53);
 }
 
 TEST(Start, QuantilesLookAtABoundedSample) {
