@@ -35,7 +35,7 @@ def test_settings_are_saved(task):
 def test_callbacks_see_progress_and_can_stop(task):
     seen = []
     whole = RecurrentTreeClassifier(starts=16).fit(*task, callbacks=seen.append)
-    assert len(seen) > 2 and not whole.stopped_
+    assert len(seen) >= 2 and not whole.stopped_
     assert [p.done for p in seen] == sorted(p.done for p in seen) and 0 < seen[-1].done <= 1
     assert seen[0].phase and seen[-1].best_loss <= seen[0].best_loss
     stopped = RecurrentTreeClassifier(starts=16).fit(*task, callbacks=[lambda p: True])

@@ -71,6 +71,43 @@ HWY_NOINLINE void leaf_derivative(const PreparedTree& tree, const Reached& reach
   }
 }
 
+// Up to this depth, and where lanes are on few leaves, sums of F stay in lanes and are added up at the end of the piece: turning the
+// lanes of a long row at every step would cost more than all the rest.
+constexpr int kLaneSumsDepth = 4, kLaneSumsLeaves = 3;
+
+inline void begin_lane_sums(const PreparedTree& tree, Scratch& s) {
+  if (tree.shape.depth > kLaneSumsDepth) return;
+  at_least(s.lane_sums, static_cast<std::size_t>(tree.shape.leaves()) * tree.row * 16);
+  s.has_lane_sums.assign(static_cast<std::size_t>(tree.shape.leaves()), 0);
+}
+
+// active: the lanes on every leaf. False where they are on too many.
+HWY_NOINLINE bool add_to_lane_sums(const PreparedTree& tree, const std::uint16_t* active, Scratch& s) {
+  if (tree.shape.depth > kLaneSumsDepth) return false;
+  const std::uint64_t on = nonzero(active, tree.shape.leaves());
+  if (std::popcount(on) > kLaneSumsLeaves) return false;
+  for (std::uint64_t left = on; left != 0; left &= left - 1) {
+    const int l = std::countr_zero(left);
+    const WideMask lanes = mask(active[l]);
+    float* to = s.lane_sums.data() + static_cast<std::ptrdiff_t>(l) * tree.row * 16;
+    const float* f = s.f.data();
+    if (std::exchange(s.has_lane_sums[static_cast<std::size_t>(l)], std::uint8_t{1}) == 0)
+      for (int k = 0; k < tree.row; ++k) store(keep(lanes, load(f + k * 16)), to + k * 16);
+    else
+      for (int k = 0; k < tree.row; ++k) store(add(load(to + k * 16), keep(lanes, load(f + k * 16))), to + k * 16);
+  }
+  return true;
+}
+
+inline void end_lane_sums(const PreparedTree& tree, const Scratch& s, cpu::PieceSums& sums) {
+  if (tree.shape.depth > kLaneSumsDepth) return;
+  for (std::size_t l = 0; l < s.has_lane_sums.size(); ++l) {
+    float* row = sums.leaf.data() + l * static_cast<std::size_t>(tree.row);
+    if (s.has_lane_sums[l] != 0)
+      add_lanes(s.lane_sums.data() + l * static_cast<std::size_t>(tree.row) * 16, tree.row, 16, [row](int) { return row; });
+  }
+}
+
 HWY_NOINLINE void add_leaf_rows(const PreparedTree& tree, const std::int32_t* leaf, std::size_t alive, const Scratch& s, cpu::PieceSums& sums) {
   float* rows[16];
   for (int lane = 0; lane < 16; ++lane) rows[lane] = sums.leaf.data() + static_cast<std::ptrdiff_t>(leaf[lane]) * tree.row;
@@ -163,7 +200,7 @@ HWY_NOINLINE void backward(const PreparedTree& tree, const Block& b, Scratch& s,
     const std::uint16_t* right = s.right.data() + (tree.dense ? t * shape.nodes() : 0);
     const std::uint16_t* active = s.active.data() + (tree.dense ? t * places : 0);
     leaf_derivative(tree, Reached(tree, leaf), v, s.u.data() + t * n_m * 16, g, q, s.of_leaf.data(), s.f.data(), back);
-    add_leaf_rows(tree, leaf, alive, s, sums);
+    if (!tree.dense || !add_to_lane_sums(tree, active + shape.nodes(), s)) add_leaf_rows(tree, leaf, alive, s, sums);
     if (tree.dense && shape.depth > 0) {
       spread_need(tree, right, active, s.need.data());
       dense_worths(tree, s.need.data(), step, s);

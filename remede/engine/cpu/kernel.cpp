@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 #include "remede/base/vector_targets.h"
 
@@ -40,6 +41,7 @@ void exponentials(float* values, std::size_t n) {
 constexpr std::size_t kPart = 512;  // steps
 
 void run_piece(const cpu::PreparedTree& tree, const cpu::Piece& piece, cpu::Scratch& scratch, cpu::PieceSums& sums) {
+  if (piece.gradient) begin_lane_sums(tree, scratch);
   for (std::size_t at = 0; at < piece.sequences.size(); at += 16) {
     const auto block = piece.sequences.subspan(at, std::min<std::size_t>(16, piece.sequences.size() - at));
     load_memory(tree, piece.carry, block, scratch);
@@ -60,6 +62,7 @@ void run_piece(const cpu::PreparedTree& tree, const cpu::Piece& piece, cpu::Scra
     for (std::size_t lane = 0; lane < block.size(); ++lane)
       for (std::size_t k = 0; k < n_m; ++k) piece.carry->after[block[lane] * n_m + k] = scratch.memory[k * 16 + lane];
   }
+  if (piece.gradient) end_lane_sums(tree, scratch, sums);
 }
 
 }  // namespace remede::HWY_NAMESPACE

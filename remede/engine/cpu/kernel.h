@@ -81,6 +81,8 @@ struct Scratch {
   AlignedVector<float> memory;   // (n_m, 16) that a block starts from
   AlignedVector<float> q;        // (3, n_m, 16)
   AlignedVector<float> r;        // (depth, 16)
+  AlignedVector<float> lane_sums;         // shallow: (leaves, row, 16) sums of F of this piece, lane by lane
+  std::vector<std::uint8_t> has_lane_sums;  // (leaves) those that are begun
   AlignedVector<float> tested;   // shallow: (depth, 16) the number of the feature each lane's path tests
 };
 

@@ -35,15 +35,21 @@ HWY_INLINE WideInt set_int(std::int32_t x) {
 // The rows of the leaves that the lanes reach.
 struct Reached {
   const float* row[16];
+  bool one = true;  // all lanes reach the same
   Reached(const PreparedTree& tree, const std::int32_t* leaf) {
-    for (int lane = 0; lane < 16; ++lane) row[lane] = tree.leaf_row(leaf[lane]);
+    for (int lane = 0; lane < 16; ++lane) {
+      row[lane] = tree.leaf_row(leaf[lane]);
+      one = one && leaf[lane] == leaf[0];
+    }
   }
 };
 
 // For every lane the numbers from `at` on in the row of the leaf it reached, n and up to 3 more: ASSIGNED to their places in
 // `columns` (stride + kOverRead, 16).
 HWY_INLINE void leaf_columns(const Reached& reached, int at, int n, float* columns) {
-  take_columns(reached.row, at, n, columns + at * 16);
+  if (!reached.one) take_columns(reached.row, at, n, columns + at * 16);
+  else
+    for (int k = at; k < at + n; ++k) store(set(reached.row[0][k]), columns + k * 16);
 }
 
 // The arrays of one step of the backward pass, each with 16 lanes.
