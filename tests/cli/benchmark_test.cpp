@@ -7,6 +7,7 @@
 
 #include "cli/program.h"
 #include "remede/model/file.h"
+#include "two_leaves.h"
 
 namespace remede::test {
 namespace {
@@ -60,28 +61,6 @@ TEST_F(Benchmark, EdgesOfTheShape) {
 
 TEST_F(Benchmark, ATrainedTree) {
   EXPECT_EQ(measured({"train", "--trained", "20", "--batch", "64", "--depth", "4"}).at("trained"), 20);
-}
-
-// Says "yes" from x >= 0.5 on.
-Model two_leaves() {
-  Model model;
-  model.schema.inputs = {"x"};
-  model.schema.targets = {"y"};
-  model.schema.classes = {"no", "yes"};
-  model.schema.id = "id";
-  model.schema.time = "t";
-  model.fill = {0};
-  Tree tree;
-  tree.n_x = 1;
-  tree.n_y = 2;
-  tree.feature = {0};
-  tree.threshold = {0.5F};
-  tree.missing_right = {0};
-  tree.left = {~0};
-  tree.right = {~1};
-  tree.output = {1, 0, 0, 1};
-  model.trees = {tree};
-  return model;
 }
 
 TEST_F(Benchmark, AModelOnItsOwnData) {

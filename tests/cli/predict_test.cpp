@@ -9,6 +9,7 @@
 
 #include "cli/program.h"
 #include "remede/model/file.h"
+#include "two_leaves.h"
 
 namespace remede::test {
 namespace {
@@ -17,23 +18,8 @@ using testing::HasSubstr;
 
 // Says "odd, \"one\"" from x >= 0.5 on and "even" otherwise, whatever came before; a tree of three nodes.
 Model label_model() {
-  Model model;
-  model.schema.inputs = {"x"};
-  model.schema.targets = {"y"};
+  Model model = two_leaves();
   model.schema.classes = {"even", "odd, \"one\""};
-  model.schema.id = "id";
-  model.schema.time = "t";
-  model.fill = {0};
-  Tree tree;
-  tree.n_x = 1;
-  tree.n_y = 2;
-  tree.feature = {0};
-  tree.threshold = {0.5F};
-  tree.missing_right = {0};
-  tree.left = {~0};
-  tree.right = {~1};
-  tree.output = {1, 0, 0, 1};
-  model.trees = {tree};
   return model;
 }
 

@@ -60,6 +60,7 @@ std::string first_difference(const Machine& machine, const Language& language, s
 void expect_language(const std::string& task, const Language& language, std::size_t states) {
   const Learned learned = learn(task, 2000);
   const Machine machine = find_machine(learned.result.model, learned.data.sequences);
+  ASSERT_FALSE(machine.rules.empty()) << machine_text(machine);
   EXPECT_EQ(machine.agreement, 1) << machine_text(machine);
   EXPECT_EQ(first_difference(machine, language, 12), "") << machine_text(machine);
   EXPECT_EQ(machine.states.size(), states) << machine_text(machine);

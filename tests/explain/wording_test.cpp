@@ -3,27 +3,16 @@
 
 #include <gtest/gtest.h>
 
+#include "two_leaves.h"
+
 namespace remede {
 namespace {
 
 // One test of one input, with nothing to say.
 Model one_test(const InputCode& code, float threshold) {
-  Model model;
+  Model model = test::two_leaves(threshold);
   model.schema.inputs = {code.input};
   model.schema.codes = {code};
-  model.schema.targets = {"y"};
-  model.schema.classes = {"no", "yes"};
-  model.fill = {0.0F};
-  Tree tree;
-  tree.n_x = 1;
-  tree.n_y = 2;
-  tree.feature = {0};
-  tree.threshold = {threshold};
-  tree.missing_right = {0};
-  tree.left = {~0};
-  tree.right = {~1};
-  tree.output = {1, 0, 0, 1};
-  model.trees = {tree};
   check(model, "test");
   return model;
 }

@@ -7,6 +7,7 @@
 #include "hostile.h"
 #include "remede/base/arithmetic.h"
 #include "remede/simplify/edit.h"
+#include "two_leaves.h"
 
 namespace remede {
 namespace {
@@ -126,21 +127,8 @@ TEST(Replay, CountsWhoVisitsALeaf) {
 
 // An edit that costs one correct step of many is refused, one that costs none is not.
 TEST(Replay, AccuracyMustNotFall) {
-  Model model;
-  model.schema.inputs = {"x"};
-  model.schema.targets = {"y"};
-  model.schema.classes = {"no", "yes"};
-  model.fill = {0};
-  Tree tree;
-  tree.n_x = 1;
-  tree.n_y = 2;
-  tree.feature = {0};
-  tree.threshold = {0.5F};
-  tree.missing_right = {0};
-  tree.left = {~0};
-  tree.right = {~1};
-  tree.output = {0.1F, 0, 0, 0.1F};
-  model.trees = {tree};
+  Model model = test::two_leaves();
+  model.trees[0].output = {0.1F, 0, 0, 0.1F};
   Sequences data;
   data.n_x = 1;
   data.n_y = 2;
@@ -150,7 +138,7 @@ TEST(Replay, AccuracyMustNotFall) {
     data.weight.push_back(1);
     data.offset.push_back(i + 1);
   }
-  Tree bypassed = tree;
+  Tree bypassed = model.trees[0];
   bypass(bypassed, 0, ~0);
   const std::vector<std::uint8_t> touched = {0, 1};
   Verdict verdict;

@@ -6,27 +6,15 @@
 
 #include "remede/base/random.h"
 #include "remede/train/score.h"
+#include "two_leaves.h"
 
 namespace remede {
 namespace {
 
-// One split on one input, two classes: class 1 from the threshold on.
+// Missing values go right.
 Model split_at(float threshold) {
-  Model model;
-  model.schema.task = Task::kClassification;
-  model.schema.inputs = {"x"};
-  model.schema.classes = {"0", "1"};
-  model.fill = {0.0F};
-  Tree tree;
-  tree.n_x = 1;
-  tree.n_y = 2;
-  tree.feature = {0};
-  tree.threshold = {threshold};
-  tree.missing_right = {1};
-  tree.left = {~0};
-  tree.right = {~1};
-  tree.output = {2.0F, 0.0F, 0.0F, 2.0F};
-  model.trees = {tree};
+  Model model = test::two_leaves(threshold);
+  model.trees[0].missing_right = {1};
   return model;
 }
 
