@@ -1,5 +1,6 @@
 #include "remede/data/number.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
