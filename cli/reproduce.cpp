@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <nlohmann/json.hpp>
+#include <unistd.h>
 
 #include "cli/common.h"
 #include "cli/verbs.h"
@@ -206,12 +207,13 @@ void run(const ReproduceFlags& flags) {
   Results results;
   const std::size_t all = flags.tasks.size() * flags.methods.size() * static_cast<std::size_t>(flags.trials);
   std::size_t done = 0;
+  const bool shows_progress = !flags.quiet && !flags.json && isatty(STDERR_FILENO) != 0;
   for (const std::string& task : flags.tasks)
     for (int k = 0; k < flags.trials; ++k) {
       const std::uint64_t seed = flags.options.seed + static_cast<std::uint64_t>(k);
       const TaskParts parts = make_parts(task, flags.options, seed);
       for (const std::string& method : flags.methods) {
-        if (!flags.json && !flags.quiet) print_error("\r{:>4} of {}: {} {} seed {}\x1b[K", ++done, all, task, method, seed);
+        if (shows_progress) print_error("\r{:>4} of {}: {} {} seed {}\x1b[K", ++done, all, task, method, seed);
         const Trial trial = method == "random" ? run_random(parts, seed) : method == "naive" ? run_naive(parts) : run_fit(method, parts, seed, flags.threads);
         results[method][task].push_back(trial);
         if (!flags.json) continue;
@@ -220,7 +222,7 @@ void run(const ReproduceFlags& flags) {
       }
     }
   if (flags.json) return;
-  if (!flags.quiet) print_error("\r\x1b[K");
+  if (shows_progress) print_error("\r\x1b[K");
   print("{} sequences a task, 60 / 20 / 20 for training, validation and test; mean ± standard deviation of {} trials\n",
         flags.options.sequences, flags.trials);
   print_results(flags, results);

@@ -69,5 +69,11 @@ TEST(Usage, AReaderThatStopsReadingIsNoError) {
   EXPECT_THAT(result.err, testing::AnyOf("code 0\n", ""));
 }
 
+TEST(Usage, ProgressIsForTerminals) {
+  const Result result = remede({"reproduce", "--tasks", "fixed-delay", "--methods", "naive", "--trials", "1", "--sequences", "100"});
+  EXPECT_EQ(result.code, 0);
+  EXPECT_EQ(result.err, "");
+}
+
 }  // namespace
 }  // namespace remede::test
