@@ -124,7 +124,9 @@ def numbers(array: np.ndarray) -> np.ndarray:
 
 
 def pack_list(x: Any) -> Packed:
-    parts = [numbers(np.asarray(s)) for s in x]
+    parts = [np.asarray(s) for s in x]
+    if len({p.dtype for p in parts}) > 1:  # else once for all: thousands of short sequences are not converted one by one
+        parts = [numbers(p) for p in parts]
     widths = {p.shape[1] for p in parts}
     if len(widths) > 1:
         raise ValueError(f"expected sequences with the same number of inputs, got {sorted(widths)}")
@@ -133,7 +135,7 @@ def pack_list(x: Any) -> Packed:
         raise ValueError(f"expected sequences of at least one step, got an empty one at {empty[0]}")
     offset = np.zeros(len(parts) + 1, np.int64)
     np.cumsum([len(p) for p in parts], out=offset[1:])
-    return Packed(np.concatenate(parts), offset, "list", id_name="sequence", time_name="step")
+    return Packed(numbers(np.concatenate(parts)), offset, "list", id_name="sequence", time_name="step")
 
 
 def pack_cube(array: np.ndarray, axes: str | None) -> Packed:
