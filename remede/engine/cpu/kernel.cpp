@@ -104,8 +104,8 @@ void prepare(const Parameters<float>& p, const GradientForm& form, bool classes,
     tree.node_row = (s.n_v() + 1 + 3) / 4 * 4;
     tree.feature.resize(s.nodes());
     tree.place.resize(s.nodes());
-    tree.threshold.resize(s.nodes() + kOverLookUp);
-    tree.feature_number.resize(s.nodes() + kOverLookUp);
+    tree.threshold.resize(s.nodes());
+    tree.feature_number.resize(s.nodes());
     tree.gate = tree.used;
     tree.blend = tree.gate + s.n_m;
     tree.blend_slope = tree.blend + (tree.blends() ? s.n_m : 0);

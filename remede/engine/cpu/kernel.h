@@ -20,8 +20,6 @@ namespace remede::cpu {
 inline constexpr int kDenseDepth = 8;
 // Numbers behind the last row that kernels may read (and not use): they take columns several at a time.
 inline constexpr int kOverRead = 4;
-// The same behind the tables of the nodes.
-inline constexpr int kOverLookUp = 16;
 
 // The parameters of a batch in the kernels' layout. Read-only while the pieces of the batch run.
 struct PreparedTree {
@@ -38,10 +36,10 @@ struct PreparedTree {
   std::array<int, kGroups> at{};          // where in a row each group of the leaf begins
   std::vector<std::int32_t> feature;      // (nodes)
   std::vector<std::ptrdiff_t> place;      // (nodes) of the feature in v: 16 times its number
-  std::vector<float> threshold;           // (nodes), then kOverLookUp
+  std::vector<float> threshold;           // (nodes)
   std::vector<std::uint8_t> missing_right;  // (nodes)
   std::vector<std::int32_t> missing_goes_right;  // (nodes) the same, for gathers
-  std::vector<float> feature_number;      // (nodes), then kOverLookUp: the feature as a float, for comparisons in lanes
+  std::vector<float> feature_number;      // (nodes) the feature as a float, for comparisons in lanes
   AlignedVector<float> rows;              // (leaves, stride), then kOverRead
   // What a leaf is worth is F . worths, columns [worth_begin, used). The derivatives by the scores of classes sum to 0, so scores
   // count from that of the first class, and its column is left out. Where no derivative comes back from later steps, only the
