@@ -7,9 +7,12 @@ delay. Beside them our default recipe, untuned. Prints the paper's Tables 1 and 
     .venv/bin/python bench/paper.py --short                                                                  a minute, for the tests
 
 Everything is kept in Optuna's storage (FOLDER/paper.db, or --storage): a run that is stopped, by --minutes or Ctrl-C, goes on where it was, and
-several may run side by side. A peer whose library is not installed is named as skipped. Tuning and the trials see different data.
+several may run side by side. A peer whose library is not installed is named as skipped. Tuning and the trials see different data. The sequences
+are kept in FOLDER/data: with them and Optuna, `--methods lstm,elman` runs on a machine that has no remede (networks take a GPU where there is one),
+and `--fetch THEIR.db` then copies what was found there into this storage.
 """
 import argparse
+import os
 import pathlib
 import statistics
 import sys
@@ -19,7 +22,11 @@ import numpy as np
 import optuna
 
 import paper_peers
-import remede
+
+try:
+    import remede
+except ImportError:  # networks need only the sequences
+    remede = None
 
 TASKS = ["fixed-delay", "fixed-delay-2", "variable-delay", "variable-delay-2", "sign-memory"]
 PAPER_ACCURACY = {"ReMeDe": (1.000, 1.000, 1.000, 1.000, 1.000), "LSTM": (1.000, 1.000, 1.000, 1.000, 1.000),
@@ -32,8 +39,9 @@ TUNING_SEED = 1000  # data that rates are tuned on; trials have seeds 1, 2, ...
 class Parts:
     """60 / 20 / 20 of the sequences of a task, for training, validation and test."""
 
-    def __init__(self, task, sequences, seed):
-        X, y = remede.generate(task, sequences=sequences, seed=seed)
+    def __init__(self, args, task, seed):
+        sequences = args.sequences
+        X, y = generated(args.folder / "data", task, sequences, seed)
         a, b = sequences * 6 // 10, sequences * 8 // 10
         self.training, self.validation, self.test = ((X[i:j], y[i:j]) for i, j in ((0, a), (a, b), (b, sequences)))
 
@@ -41,6 +49,21 @@ class Parts:
         """Accuracy over all steps, and recall: on the steps whose target is not 0."""
         truth, said = np.concatenate(self.test[1]), np.concatenate(said)
         return {"accuracy": float((said == truth).mean()), "recall": float((said == truth)[truth != 0].mean())}
+
+
+def generated(folder, task, sequences, seed):
+    """Inputs (sequences, steps, channels) and targets (sequences, steps), kept in the folder."""
+    file = folder / f"{task}-{sequences}-{seed}.npz"
+    if not file.exists():
+        if remede is None:
+            sys.exit(f"{file}: expected the sequences of a run that has remede, found no such file")
+        X, y = remede.generate(task, sequences=sequences, seed=seed)
+        folder.mkdir(parents=True, exist_ok=True)
+        unfinished = file.with_suffix(f".{os.getpid()}.npz")
+        np.savez_compressed(unfinished, X=np.stack(X), y=np.stack(y))
+        unfinished.rename(file)
+    with np.load(file) as kept:
+        return list(kept["X"]), list(kept["y"])
 
 
 def updates(args):
@@ -51,7 +74,8 @@ class Paper:
     """The paper's own: one start of the paper's leaf, five rates tuned."""
 
     def estimator(self, args, seed, **rates):
-        return remede.RecurrentTreeClassifier(recipe="paper", depth=6, memory=5, updates=updates(args), batch=BATCH, random_state=seed, **rates)
+        return remede.RecurrentTreeClassifier(recipe="paper", depth=6, memory=5, updates=updates(args), batch=BATCH, random_state=seed, n_jobs=args.threads,
+                                              **rates)
 
     def tune(self, args, parts, study, trials, timeout):
         remede.tune(self.estimator(args, 1), *parts.training, validation=parts.validation, n_trials=trials, timeout=timeout, storage=args.storage,
@@ -68,7 +92,7 @@ class Default:
     tune = None
 
     def run(self, args, parts, seed, best):
-        model = remede.RecurrentTreeClassifier(random_state=seed).fit(*parts.training, validation=parts.validation)
+        model = remede.RecurrentTreeClassifier(random_state=seed, n_jobs=args.threads).fit(*parts.training, validation=parts.validation)
         return {**parts.scores(model.predict(parts.test[0])), "nodes": model.n_nodes_}
 
 
@@ -141,7 +165,7 @@ def work_on(args, task, method, end):
         done = len(study.get_trials(deepcopy=False, states=FINISHED))
         if done < args.trials and (end is None or left() > 0):
             print(f"{task}, {method}: tuning, {done} of {args.trials} trials done", file=sys.stderr, flush=True)
-            learner.tune(args, Parts(task, args.sequences, TUNING_SEED), study, args.trials, left())
+            learner.tune(args, Parts(args, task, TUNING_SEED), study, args.trials, left())
         if len(study.get_trials(deepcopy=False, states=FINISHED)) < args.trials:
             return []
         best = study.best_params
@@ -152,11 +176,20 @@ def work_on(args, task, method, end):
             if end is not None and left() <= 0:
                 break
             print(f"{task}, {method}: {key} of {args.repeats}", file=sys.stderr, flush=True)
-            parts, begin = Parts(task, args.sequences, seed), time.perf_counter()
+            parts, begin = Parts(args, task, seed), time.perf_counter()
             found = learner.run(args, parts, seed, best)
             study.set_user_attr(key, {**found, "seconds": time.perf_counter() - begin})
         trials.append(study.user_attrs[key])
     return trials
+
+
+def fetch(args):
+    """Copies the finished studies of another storage that this one lacks."""
+    theirs, here = f"sqlite:///{args.fetch}", {s.study_name for s in optuna.get_all_study_summaries(args.storage) if s.user_attrs}
+    for study in optuna.get_all_study_summaries(theirs):
+        if study.user_attrs and study.study_name not in here:
+            optuna.copy_study(from_study_name=study.study_name, from_storage=theirs, to_storage=args.storage)
+            print(f"{study.study_name}: {study.n_trials} trials of tuning, {len(study.user_attrs)} with the best")
 
 
 def cell(values, digits):
@@ -202,6 +235,8 @@ def main():
     parser.add_argument("--minutes", type=float, help="stop after about so long; the next run goes on")
     parser.add_argument("--folder", type=pathlib.Path, default=pathlib.Path("build/paper"))
     parser.add_argument("--storage", help="any of Optuna's (default: a file in FOLDER)")
+    parser.add_argument("--threads", type=int, default=os.cpu_count())
+    parser.add_argument("--fetch", metavar="THEIR.db", help="copy the finished cells of a run elsewhere into the storage")
     parser.add_argument("--report", action="store_true", help="only print what is there")
     parser.add_argument("--short", action="store_true", help="two tasks, few sequences, two trials")
     args = parser.parse_args()
@@ -214,7 +249,10 @@ def main():
     args.folder.mkdir(parents=True, exist_ok=True)
     args.storage = args.storage or f"sqlite:///{args.folder}/paper.db"
     optuna.logging.set_verbosity(optuna.logging.WARNING)
-    skipped = {m: f"{why} is not installed" for m in args.methods if (why := paper_peers.missing(m))}
+    if args.fetch:
+        fetch(args)
+        return
+    skipped = {m: f"{why} is not installed" for m in args.methods if (why := paper_peers.missing(m)) and not args.report}
     end = time.monotonic() if args.report else None if args.minutes is None else time.monotonic() + 60 * args.minutes
     results = {}
     for method in args.methods:  # method by method: what is cheap and what is ours comes first

@@ -51,16 +51,18 @@ class Network:
         import torch
 
         torch.manual_seed(seed)
-        as_tensors = lambda X, y: (torch.from_numpy(np.stack(X)), torch.from_numpy(np.stack(y).astype(np.int64) + 1))
+        torch.set_num_threads(args.threads)
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+        as_tensors = lambda X, y: (torch.from_numpy(np.stack(X)).to(device), torch.from_numpy(np.stack(y).astype(np.int64) + 1).to(device))
         x, y = as_tensors(*parts.training)
         x_held, y_held = as_tensors(*parts.validation)
-        self.net = self.build(x.shape[2], params["dropout"])
+        self.net = self.build(x.shape[2], params["dropout"]).to(device)
         optimiser = torch.optim.Adam(self.net.parameters(), params["rate"])
         loss_of = lambda a, b: torch.nn.functional.cross_entropy(self.net(a).flatten(0, 1), b.flatten())
         best, since, kept = np.inf, 0, None
         for _ in range(args.epochs):
             self.net.train()
-            for batch in torch.randperm(len(x)).split(32):
+            for batch in torch.randperm(len(x)).to(device).split(32):
                 optimiser.zero_grad()
                 loss_of(x[batch], y[batch]).backward()
                 torch.nn.utils.clip_grad_norm_(self.net.parameters(), 1.0)
@@ -75,6 +77,7 @@ class Network:
             if since >= PATIENCE:
                 break
         self.net.load_state_dict(kept)
+        self.net.to("cpu")
         return best
 
     def predict(self, X):
@@ -104,7 +107,7 @@ class Boosting:
 
     def fit(self, parts, args, seed, params, report):
         data = [(windows(X, self.lags), np.concatenate(y) + 1) for X, y in (parts.training, parts.validation)]
-        return self.boost(data, ROUNDS_PER_EPOCH * args.epochs, seed, params["rate"])
+        return self.boost(data, args, seed, params["rate"], report)
 
     def predict(self, X):
         said = self.classes(windows(X, self.lags)) - 1
@@ -112,12 +115,19 @@ class Boosting:
 
 
 class XGBoost(Boosting):
-    def boost(self, data, rounds, seed, rate):
+    def boost(self, data, args, seed, rate, report):
         import xgboost
 
+        class EveryEpoch(xgboost.callback.TrainingCallback):
+            def after_iteration(self, model, epoch, evals_log):
+                if (epoch + 1) % ROUNDS_PER_EPOCH == 0:
+                    report(min(evals_log["held"]["mlogloss"]))
+                return False  # go on
+
         training, held = (xgboost.DMatrix(x, y) for x, y in data)
-        self.booster = xgboost.train(dict(max_depth=6, eta=rate, objective="multi:softprob", num_class=3, seed=seed), training, rounds,
-                                     evals=[(held, "held")], early_stopping_rounds=ROUNDS_PER_EPOCH * PATIENCE, verbose_eval=False)
+        settings = dict(max_depth=6, eta=rate, objective="multi:softprob", num_class=3, seed=seed, nthread=args.threads)
+        self.booster = xgboost.train(settings, training, ROUNDS_PER_EPOCH * args.epochs, evals=[(held, "held")], callbacks=[EveryEpoch()],
+                                     early_stopping_rounds=ROUNDS_PER_EPOCH * PATIENCE, verbose_eval=False)
         return float(self.booster.best_score)
 
     def classes(self, x):
@@ -125,12 +135,27 @@ class XGBoost(Boosting):
 
 
 class CatBoost(Boosting):
-    def boost(self, data, rounds, seed, rate):
+    def boost(self, data, args, seed, rate, report):
         import catboost
 
-        self.model = catboost.CatBoostClassifier(iterations=rounds, depth=6, learning_rate=rate, random_seed=seed, verbose=False,
-                                                 loss_function="MultiClass", early_stopping_rounds=ROUNDS_PER_EPOCH * PATIENCE, allow_writing_files=False)
-        self.model.fit(*data[0], eval_set=data[1])
+        stopped = []
+
+        class EveryEpoch:
+            def after_iteration(self, info):
+                """Whether to go on. What report() throws must not pass through the library: it is thrown again afterwards."""
+                try:
+                    if info.iteration % ROUNDS_PER_EPOCH == 0:
+                        report(min(info.metrics["validation"]["MultiClass"]))
+                except Exception as stop:
+                    stopped.append(stop)
+                return not stopped
+
+        self.model = catboost.CatBoostClassifier(iterations=ROUNDS_PER_EPOCH * args.epochs, depth=6, learning_rate=rate, random_seed=seed,
+                                                 verbose=False, loss_function="MultiClass", early_stopping_rounds=ROUNDS_PER_EPOCH * PATIENCE,
+                                                 allow_writing_files=False, thread_count=args.threads)
+        self.model.fit(*data[0], eval_set=data[1], callbacks=[EveryEpoch()])
+        if stopped:
+            raise stopped[0]
         return float(self.model.get_best_score()["validation"]["MultiClass"])
 
     def classes(self, x):

@@ -31,6 +31,7 @@ struct CrossValidateFlags {
   std::string data;
   std::string group;
   int folds = 5;
+  bool forward = false;
   Roles roles;
   GivenParameters given;
   bool json = false;
@@ -79,19 +80,14 @@ Sequences for_model(const Dataset& all, const Model& model) {
   return select_inputs(all.sequences, inputs);
 }
 
-FoldScore run_fold(const RawDataset& raw, const std::vector<std::vector<std::uint32_t>>& folds, std::size_t test,
-                   const Config& config, const Callbacks& callbacks) {
-  std::vector<std::uint32_t> learned;
-  for (std::size_t f = 0; f < folds.size(); ++f)
-    if (f != test) learned.insert(learned.end(), folds[f].begin(), folds[f].end());
-  std::sort(learned.begin(), learned.end());
-  const Dataset all = encode(raw, learn_code(raw, learned));
+FoldScore run_fold(const RawDataset& raw, const Split& fold, const Config& config, const Callbacks& callbacks) {
+  const Dataset all = encode(raw, learn_code(raw, fold.training));
   Dataset training;
   training.schema = all.schema;
-  training.sequences = select(all.sequences, learned);
+  training.sequences = select(all.sequences, fold.training);
   const Fit result = fit(training, nullptr, config, callbacks);
   if (result.stopped) throw ExitWith{128 + SignalWatch::caught()};
-  const Sequences held = select(for_model(all, result.model), folds[test]);
+  const Sequences held = select(for_model(all, result.model), fold.validation);
   FoldScore score;
   score.nodes = result.model.node_count();
   score.figures =
@@ -138,27 +134,46 @@ Json json_of(Task task, const std::vector<FoldScore>& folds) {
   return json;
 }
 
+// Each fold is tested once, by what was learned from the others.
+std::vector<Split> one_against_others(const std::vector<std::vector<std::uint32_t>>& folds) {
+  std::vector<Split> all;
+  for (std::size_t test = 0; test < folds.size(); ++test) {
+    Split& fold = all.emplace_back();
+    fold.validation = folds[test];
+    for (std::size_t f = 0; f < folds.size(); ++f)
+      if (f != test) fold.training.insert(fold.training.end(), folds[f].begin(), folds[f].end());
+    std::sort(fold.training.begin(), fold.training.end());
+  }
+  return all;
+}
+
+// Cuts the data where that is needed.
+std::vector<Split> folds_of(Dataset& data, const CrossValidateFlags& flags, std::uint64_t seed) {
+  const auto count = static_cast<std::size_t>(flags.folds);
+  if (flags.forward) return forward_folds(data, count);
+  cut_by_group(data);
+  if (data.group.empty() && cut_into(data, count))
+    data.notes.push_back(
+        fmt::format("fewer sequences than folds: they are cut into {} pieces, each from empty memory", data.sequences.count()));
+  return one_against_others(deal_folds(data, count, seed));
+}
+
 void cross_validate(CrossValidateFlags flags) {
   Config config;
   apply_parameters(flags.given, "cross-validate", config);
   if (!flags.group.empty()) flags.roles.group = flags.group;
   RawDataset raw = read_raw(open_files(flags.data), flags.roles);
-  const auto count = static_cast<std::size_t>(flags.folds);
-  cut_by_group(raw.data);
-  if (raw.data.group.empty() && cut_into(raw.data, count))
-    raw.data.notes.push_back(fmt::format(
-        "fewer sequences than folds: they are cut into {} pieces, each from empty memory", raw.data.sequences.count()));
+  const std::vector<Split> folds = folds_of(raw.data, flags, static_cast<std::uint64_t>(config.seed));
   if (!flags.quiet) show_notes(flags.data, raw.data);
-  const auto folds = deal_folds(raw.data, count, static_cast<std::uint64_t>(config.seed));
   const SignalWatch watch;
   Callbacks callbacks;
   callbacks.stop = [] { return SignalWatch::caught() != 0; };
   std::vector<FoldScore> scores;
   const Task task = raw.data.schema.task;
-  for (std::size_t f = 0; f < count; ++f) {
-    scores.push_back(run_fold(raw, folds, f, config, callbacks));
+  for (const Split& fold : folds) {
+    scores.push_back(run_fold(raw, fold, config, callbacks));
     if (!flags.quiet)
-      print_error("fold {} of {}: {} {:.4f}\n", f + 1, count, figure_names(task)[0], scores.back().figures[0]);
+      print_error("fold {} of {}: {} {:.4f}\n", scores.size(), folds.size(), figure_names(task)[0], scores.back().figures[0]);
   }
   put(flags.json ? json_of(task, scores).dump() + "\n" : text_of(task, scores));
 }
@@ -175,8 +190,9 @@ void add_cross_validate(CLI::App& app) {
       ->type_name("N")
       ->check(CLI::Range(2, 1000).description(""))
       ->default_str("5");
-  verb->add_option("--group", flags->group, "Column of what must not be in two folds (a person, a machine)")
-      ->type_name("COLUMN");
+  CLI::Option* const group = verb->add_option("--group", flags->group, "Column of what must not be in two folds (a person, a machine)");
+  group->type_name("COLUMN");
+  verb->add_flag("--forward", flags->forward, "Learn from the past, test on what came next, fold by fold")->excludes(group);
   verb->add_flag("--json", flags->json, "Print one JSON object instead of a table");
   add_quiet_flag(*verb, flags->quiet);
   add_role_flags(*verb, flags->roles, true);
@@ -184,7 +200,8 @@ void add_cross_validate(CLI::App& app) {
   verb->footer(
       "A sequence is in one fold only, and with --group a group is. Each fold learns what categories count as from its "
       "own\n"
-      "training part. The sd is that of a sample, over the folds.");
+      "training part. With --forward every sequence is cut in time into one piece more than folds, each from empty memory;\n"
+      "fold k learns from the first k and is tested on the next. The sd is that of a sample, over the folds.");
   verb->callback([flags] { cross_validate(*flags); });
 }
 

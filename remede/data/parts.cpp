@@ -91,6 +91,19 @@ Parts parts_by_time(RawDataset raw, double share) {
   return parts;
 }
 
+// Cuts every sequence into so many pieces of nearly equal length, or into its steps where those are fewer.
+void cut_each(Dataset& data, std::size_t pieces) {
+  const Sequences& all = data.sequences;
+  std::vector<std::int64_t> offset = {0};
+  for (std::size_t s = 0; s < all.count(); ++s) {
+    const std::size_t parts = std::min(pieces, std::max<std::size_t>(1, all.length(s)));
+    for (std::size_t p = 1; p <= parts; ++p)
+      offset.push_back(all.offset[s] + static_cast<std::int64_t>(all.length(s) * p / parts));
+  }
+  data.sequences.offset = std::move(offset);
+  data.ids = {};
+}
+
 }  // namespace
 
 void cut_by_group(Dataset& data) {
@@ -107,18 +120,25 @@ void cut_by_group(Dataset& data) {
 }
 
 bool cut_into(Dataset& data, std::size_t count) {
-  const Sequences& all = data.sequences;
-  if (all.count() >= count) return false;
-  const std::size_t pieces = (count + all.count() - 1) / all.count();
-  std::vector<std::int64_t> offset = {0};
-  for (std::size_t s = 0; s < all.count(); ++s) {
-    const std::size_t parts = std::min(pieces, std::max<std::size_t>(1, all.length(s)));
-    for (std::size_t p = 1; p <= parts; ++p)
-      offset.push_back(all.offset[s] + static_cast<std::int64_t>(all.length(s) * p / parts));
-  }
-  data.sequences.offset = std::move(offset);
-  data.ids = {};
+  const std::size_t sequences = data.sequences.count();
+  if (sequences >= count) return false;
+  cut_each(data, (count + sequences - 1) / sequences);
   return true;
+}
+
+std::vector<Split> forward_folds(Dataset& data, std::size_t folds) {
+  const std::size_t pieces = folds + 1, sequences = data.sequences.count();
+  for (std::size_t s = 0; s < sequences; ++s)
+    if (data.sequences.length(s) < pieces)
+      fail("--forward: expected sequences of at least {} steps, one more than folds, got one of {}", pieces, data.sequences.length(s));
+  cut_each(data, pieces);
+  std::vector<Split> all(folds);
+  for (std::size_t k = 0; k < folds; ++k)
+    for (std::size_t s = 0; s < sequences; ++s) {
+      for (std::size_t p = 0; p <= k; ++p) all[k].training.push_back(static_cast<std::uint32_t>(s * pieces + p));
+      all[k].validation.push_back(static_cast<std::uint32_t>(s * pieces + k + 1));
+    }
+  return all;
 }
 
 Parts read_parts(const std::string& path, Roles roles, const std::string& by, double validation_share,

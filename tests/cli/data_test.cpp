@@ -81,6 +81,19 @@ TEST_F(DataCli, CrossValidateKeepsGroupsTogether) {
                        "expected at least as many groups as folds (7), got 6"));
 }
 
+TEST_F(DataCli, CrossValidateForwardLearnsFromThePast) {
+  write("data.csv", windy(10));
+  const std::vector<std::string> flags = {"--folds", "3", "--forward", "--starts", "2", "--updates", "60", "--json", "--quiet"};
+  std::vector<std::string> command = {"cross-validate", "data.csv"};
+  command.insert(command.end(), flags.begin(), flags.end());
+  const Result result = remede(command);
+  ASSERT_EQ(result.code, 0) << result.err;
+  EXPECT_EQ(Json::parse(result.out)["folds"].size(), 3U);
+  EXPECT_TRUE(is_error(remede({"cross-validate", "data.csv", "--folds", "4", "--forward"}), 1,
+                       "--forward: expected sequences of at least 5 steps, one more than folds, got one of 4"));
+  EXPECT_NE(remede({"cross-validate", "data.csv", "--group", "who", "--forward"}).code, 0);
+}
+
 TEST_F(DataCli, SplitByColumnIsWhatTheValidationFileWouldBe) {
   std::string all = "id,part,x,y\n", training = "id,x,y\n", validation = "id,x,y\n";
   for (int s = 0; s < 20; ++s) {

@@ -138,5 +138,31 @@ RC_GTEST_PROP(Folds, OneLongSequenceIsCutIntoPieces, ()) {
   RC_ASSERT(!cut_into(raw.data, folds));
 }
 
+TEST(Parts, ForwardFoldsTestOnWhatComesNext) {
+  std::string text = "id,time,x,y\n";
+  for (int id = 0; id < 3; ++id)
+    for (int t = 0; t < 7 + 4 * id; ++t) text += std::to_string(id) + "," + std::to_string(t) + "," + std::to_string(t) + "," + std::to_string(t % 2) + "\n";
+  RawDataset raw = raw_of(text);
+  const std::size_t steps = raw.data.sequences.steps();
+  const std::vector<Split> folds = forward_folds(raw.data, 3);
+  ASSERT_EQ(folds.size(), 3U);
+  EXPECT_EQ(raw.data.sequences.count(), 12U);
+  EXPECT_EQ(raw.data.sequences.steps(), steps);
+  const std::vector<std::int64_t>& offset = raw.data.sequences.offset;
+  for (std::size_t k = 0; k < 3; ++k) {
+    EXPECT_EQ(folds[k].training.size(), 3 * (k + 1));
+    ASSERT_EQ(folds[k].validation.size(), 3U);
+    // A test piece begins where the last piece its fold learned from, of the same sequence, ends.
+    for (std::size_t s = 0; s < 3; ++s) {
+      const std::uint32_t last = folds[k].training[s * (k + 1) + k];
+      EXPECT_EQ(last + 1, folds[k].validation[s]);
+      EXPECT_LT(offset[last], offset[folds[k].validation[s]]);
+    }
+  }
+  RawDataset tight = raw_of("id,x,y\n1,1,0\n1,2,1\n");
+  EXPECT_EQ(error_of([&] { forward_folds(tight.data, 2); }),
+            "--forward: expected sequences of at least 3 steps, one more than folds, got one of 2");
+}
+
 }  // namespace
 }  // namespace remede
