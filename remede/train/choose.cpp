@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "remede/base/random.h"
 #include "remede/base/threads.h"
@@ -18,7 +19,7 @@ constexpr std::size_t kHoldSequences = 200;  // that the test of holding looks a
 constexpr std::int64_t kHoldRepeats = 300;   // of one step of each
 constexpr double kHoldTie = 0.02;
 constexpr double kTieOfAnswers = 1.1;  // standard errors: one wrong answer more is a tie
-constexpr double kTieOfLosses = 0.5;   // the same for log loss and squared error
+constexpr double kTieOfLosses = 0.2;   // the same for log loss and squared error
 constexpr double kDriftTie = 0.02;
 
 // Validation sequences with one step of each repeated many times; the repeated steps carry no target. Where a task is about what
@@ -69,19 +70,50 @@ double drift(const Model& model, const Sequences& data) {
   return static_cast<double>(silent) / static_cast<double>(std::max<std::int64_t>(1, steps));
 }
 
-void assess(Candidate& c, const Sequences& validation, const Sequences& hold) {
-  const Score s = score(c.model, validation);
-  c.accuracy = s.accuracy;
-  c.loss = validation.label.empty() ? s.rmse * s.rmse : s.log_loss;
-  c.numbers = stored_numbers(c.model);
-  c.units = score_units(c.model, validation);
-  c.drift = drift(c.model, validation);
-  if (hold.steps() > 0) c.hold = score(c.model, hold).accuracy;
+// What one copy does on its fold.
+struct CopyScore {
+  UnitScores units;
+  double hold = 1;
+  double drift = 0;
+  std::size_t numbers = 0;
+};
+
+CopyScore assess(const Model& model, const Sequences& validation, const Sequences& hold) {
+  CopyScore c;
+  c.units = score_units(model, validation);
+  c.numbers = stored_numbers(model);
+  c.drift = drift(model, validation);
+  if (hold.steps() > 0) c.hold = score(model, hold).accuracy;
+  return c;
+}
+
+double sum_of(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
+
+void sum_up(Candidate& c, const std::vector<CopyScore>& copies) {
+  const auto count = static_cast<double>(copies.size());
+  c.units = UnitScores();
+  c.fold_loss.clear();
+  c.hold = 1;
+  c.drift = 0;
+  double numbers = 0;
+  for (const CopyScore& copy : copies) {
+    const auto append = [](std::vector<double>& to, const std::vector<double>& from) { to.insert(to.end(), from.begin(), from.end()); };
+    append(c.units.loss, copy.units.loss);
+    append(c.units.wrong, copy.units.wrong);
+    append(c.units.weight, copy.units.weight);
+    c.fold_loss.push_back(sum_of(copy.units.loss) / sum_of(copy.units.weight));
+    c.hold = std::min(c.hold, copy.hold);
+    c.drift += copy.drift / count;
+    numbers += static_cast<double>(copy.numbers) / count;
+  }
+  const double weight = sum_of(c.units.weight);
+  c.accuracy = 1.0 - sum_of(c.units.wrong) / weight;
+  c.loss = sum_of(c.units.loss) / weight;
+  c.numbers = static_cast<std::size_t>(numbers);
 }
 
 // Best first: among those as good as the best, those that hold; among those, the fewest numbers; then the rest by their score.
-void order(std::vector<Candidate>& all, const Sequences& validation, double solved) {
-  const bool classes = !validation.label.empty();
+void order(std::vector<Candidate>& all, bool classes, double solved) {
   const auto better = [&](const Candidate& a, const Candidate& b) {
     if (classes && a.accuracy != b.accuracy) return a.accuracy > b.accuracy;
     return a.loss < b.loss;
@@ -100,6 +132,17 @@ void order(std::vector<Candidate>& all, const Sequences& validation, double solv
   std::stable_sort(all.begin(), end, [&](const Candidate& a, const Candidate& b) {
     return holds(a) != holds(b) ? holds(a) : a.numbers < b.numbers;
   });
+}
+
+// Folds differ in how hard they are: what a copy is worth shows beside the others of its fold.
+void keep_copies(std::vector<Candidate>& all) {
+  const std::size_t folds = all.front().copies.size();
+  std::vector<double> usual(folds, 0.0);
+  for (const Candidate& c : all)
+    for (std::size_t f = 0; f < folds; ++f) usual[f] += c.fold_loss[f] / static_cast<double>(all.size());
+  for (Candidate& c : all)
+    for (std::size_t f = 1; f < folds; ++f)
+      if (c.fold_loss[f] - usual[f] < c.fold_loss[c.kept] - usual[c.kept]) c.kept = f;
 }
 
 }  // namespace
@@ -135,30 +178,39 @@ std::size_t stored_numbers(const Model& model) {
   return sum;
 }
 
-std::vector<Candidate> choose(std::vector<Model> models, const Sequences& training, const Sequences& validation, const Config& config,
-                              double solved) {
+std::vector<Candidate> choose(std::vector<std::vector<Model>> models, const std::vector<Prepared>& folds, const Config& config, double solved) {
+  const bool classes = !folds.front().validation.label.empty();
+  std::vector<Sequences> hold(folds.size());
+  for (std::size_t f = 0; f < folds.size() && classes; ++f) hold[f] = stretched(folds[f].validation);
   std::vector<Candidate> all(models.size());
-  const Sequences hold = validation.label.empty() ? Sequences() : stretched(validation);
-  const auto smaller = [&](Model& model) {
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    all[i].trained_nodes = models[i].front().node_count();
+    all[i].copies = std::move(models[i]);
+    all[i].finalist = i;
+  }
+  // Works on every copy of the first candidates and scores it.
+  const auto on_copies = [&](std::size_t candidates, const auto& work) {
+    std::vector<std::vector<CopyScore>> scores(candidates, std::vector<CopyScore>(folds.size()));
+    parallel_for(candidates * folds.size(), config.threads, [&](std::size_t at, int) {
+      const std::size_t i = at / folds.size(), f = at % folds.size();
+      work(all[i].copies[f], folds[f]);
+      scores[i][f] = assess(all[i].copies[f], folds[f].validation, hold[f]);
+    });
+    for (std::size_t i = 0; i < candidates; ++i) sum_up(all[i], scores[i]);
+    order(all, classes, solved);
+  };
+  const auto smaller = [&](Model& model, const Prepared& fold) {
     SimplifyOptions options;
     options.exact.drop_inputs = false;  // one set of columns for all candidates
-    model = simplify(model, options, &training, &validation).model;
+    if (config.simplify) model = simplify(model, options, &fold.training, &fold.validation).model;
   };
-  parallel_for(models.size(), config.threads, [&](std::size_t i, int) {
-    all[i].trained_nodes = models[i].node_count();
-    all[i].model = std::move(models[i]);
-    all[i].finalist = i;
-    if (config.simplify) smaller(all[i].model);
-    assess(all[i], validation, hold);
-  });
-  order(all, validation, solved);
-  if (!config.simplify || !config.improve) return all;
-  parallel_for(std::min(kImproved, all.size()), config.threads, [&](std::size_t i, int) {
-    improve(all[i].model, training, validation);
-    smaller(all[i].model);
-    assess(all[i], validation, hold);
-  });
-  order(all, validation, solved);
+  on_copies(all.size(), smaller);
+  if (config.simplify && config.improve)
+    on_copies(std::min(kImproved, all.size()), [&](Model& model, const Prepared& fold) {
+      improve(model, fold.training, fold.validation);
+      smaller(model, fold);
+    });
+  keep_copies(all);
   return all;
 }
 

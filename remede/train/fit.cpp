@@ -1,6 +1,7 @@
 #include "remede/train/fit.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 
 #include "remede/simplify/simplify.h"
@@ -24,9 +25,11 @@ Checkpoint checkpoint_base(const Dataset& training, const Dataset* validation, c
   return base;
 }
 
-SearchResult run_recipe(const Config& config, const Schema& schema, const Prepared& prepared, Session& session) {
-  if (config.recipe == Recipe::kDefault)
-    return search(config, draw_portfolios(config, prepared.data.training), prepared.data, session);
+SearchResult run_recipe(const Config& config, const Schema& schema, const std::vector<Prepared>& folds, Session& session) {
+  const Prepared& prepared = folds.front();
+  std::vector<const TrainingData*> data;
+  for (const Prepared& fold : folds) data.push_back(&fold.data);
+  if (config.recipe == Recipe::kDefault) return search(config, draw_portfolios(config, prepared.data.training), data, session);
   const StartPlan plan = single_plan(config, schema, fixed_by(config, LeafForm()), fixed_by(config, GradientForm()));
   const Budget budget = budget_of(config, prepared.data.training.count(), kUpdates);
   return train_single(plan, prepared.data, budget, config.threads, session);
@@ -53,26 +56,55 @@ bool may_shift_inputs(const Config& config) {
   return config.write_bias.value_or(bias);
 }
 
-// The trees of the candidates as one model.
-Model assemble(const std::vector<Candidate>& candidates) {
-  Model model = candidates.front().model;
-  for (std::size_t i = 1; i < candidates.size(); ++i)
-    model.trees.insert(model.trees.end(), candidates[i].model.trees.begin(), candidates[i].model.trees.end());
+// The trees of several models as one.
+Model assemble(const std::vector<const Model*>& models) {
+  Model model = *models.front();
+  for (std::size_t i = 1; i < models.size(); ++i) model.trees.insert(model.trees.end(), models[i]->trees.begin(), models[i]->trees.end());
   return model;
 }
 
+Model assemble_kept(const std::vector<Candidate>& candidates) {
+  std::vector<const Model*> models;
+  for (const Candidate& c : candidates) models.push_back(&c.model());
+  return assemble(models);
+}
+
+// On data never learned from: where there are folds, the copies of each on what it held out.
+Score score_held_out(const std::vector<Candidate>& candidates, const std::vector<Prepared>& folds, int threads) {
+  if (folds.size() == 1) return score(assemble_kept(candidates), folds.front().validation, threads);
+  Score sum;
+  double squares = 0;
+  for (std::size_t f = 0; f < folds.size(); ++f) {
+    std::vector<const Model*> models;
+    for (const Candidate& c : candidates) models.push_back(&c.copies[f]);
+    const Score s = score(assemble(models), folds[f].validation, threads);
+    const auto targets = static_cast<double>(s.targets);
+    sum.sequences += s.sequences;
+    sum.targets += s.targets;
+    sum.accuracy += s.accuracy * targets;
+    sum.log_loss += s.log_loss * targets;
+    squares += s.rmse * s.rmse * targets;
+  }
+  const auto targets = static_cast<double>(sum.targets);
+  sum.accuracy /= targets;
+  sum.log_loss /= targets;
+  sum.rmse = std::sqrt(squares / targets);
+  return sum;
+}
+
 // Polishes what was chosen, on all the data, where data are few enough for that to matter.
-void polish_all(const std::vector<Finalist>& finalists, std::vector<Candidate>& candidates, const Dataset& training,
-                const Prepared& prepared, const Config& config) {
-  const TrainingData all = everything(training, prepared, config);
+void polish_all(const std::vector<std::vector<Finalist>>& finalists, std::vector<Candidate>& candidates, const Dataset& training,
+                const std::vector<Prepared>& folds, const Config& config) {
   parallel_for(candidates.size(), config.threads, [&](std::size_t i, int) {
     Candidate& c = candidates[i];
-    const Finalist& finalist = finalists[c.finalist];
+    const Finalist& finalist = finalists[c.finalist][c.kept];
     if (finalist.plan.shape.form.leaf_output != LeafOutput::kLinear) return;
-    c.model = model_of(polish(finalist, all), prepared, training.schema, config);
+    const Prepared& prepared = folds[c.kept];
+    Model& model = c.copies[c.kept];
+    model = model_of(polish(finalist, everything(training, prepared, config)), prepared, training.schema, config);
     SimplifyOptions options;
     options.exact.drop_inputs = false;
-    if (config.simplify) c.model = simplify(c.model, options, &training.sequences, &training.sequences).model;
+    if (config.simplify) model = simplify(model, options, &training.sequences, &training.sequences).model;
   });
 }
 
@@ -84,27 +116,27 @@ Fit fit(const Dataset& training, const Dataset* validation, const Config& config
   Checkpoint base = checkpoint_base(training, validation, config);
   if (resume != nullptr) expect_same(*resume, config, base.data);
   const bool shift_values = config.output_order != OutputOrder::kFirst;
-  const Prepared prepared = prepare(training, validation, config, {may_shift_inputs(config), shift_values});
+  const std::vector<Prepared> folds = prepare_folds(training, validation, config, {may_shift_inputs(config), shift_values});
   Session session(callbacks, std::move(base), resume != nullptr ? resume->state : "");
-  SearchResult found = run_recipe(config, training.schema, prepared, session);
+  SearchResult found = run_recipe(config, training.schema, folds, session);
   if (found.stopped) found.finalists.resize(std::min<std::size_t>(found.finalists.size(), static_cast<std::size_t>(config.trees)));
 
-  std::vector<Model> models;
-  for (const Finalist& finalist : found.finalists) models.push_back(model_of(finalist, prepared, training.schema, config));
-  std::vector<Candidate> candidates =
-      choose(std::move(models), prepared.training, prepared.validation, config, solved_loss(prepared.validation));
+  std::vector<std::vector<Model>> models;
+  for (const std::vector<Finalist>& start : found.finalists) {
+    std::vector<Model>& copies = models.emplace_back();
+    for (std::size_t f = 0; f < folds.size(); ++f) copies.push_back(model_of(start[f], folds[f], training.schema, config));
+  }
+  std::vector<Candidate> candidates = choose(std::move(models), folds, config, solved_loss(folds.front().validation));
   candidates.resize(std::min<std::size_t>(candidates.size(), static_cast<std::size_t>(config.trees)));
   Fit result;
   result.trained_nodes = candidates.front().trained_nodes;
   result.stopped = found.stopped;
-  result.held_out = prepared.held_out;
-  result.model = assemble(candidates);
-  result.validation = score(result.model, prepared.validation, config.threads);
+  result.held_out = folds.front().held_out;
+  result.validation = score_held_out(candidates, folds, config.threads);
   // The score is that of data never learned from; the model is then given the rest as well.
-  if (validation == nullptr && prepared.held_out && config.recipe == Recipe::kDefault && !found.stopped) {
-    polish_all(found.finalists, candidates, training, prepared, config);
-    result.model = assemble(candidates);
-  }
+  if (validation == nullptr && result.held_out && config.recipe == Recipe::kDefault && !found.stopped)
+    polish_all(found.finalists, candidates, training, folds, config);
+  result.model = assemble_kept(candidates);
   if (config.simplify) result.model = simplify(result.model, {}, nullptr, nullptr).model;  // inputs that nothing reads go
   return result;
 }

@@ -70,7 +70,7 @@ void load_state(std::string_view state, Trainer& trainer) {
 SearchResult result_of(const Trainer& trainer, bool stopped) {
   if (!trainer.has_best()) fail("expected a finite loss, got none: the inputs may be too large (see --standardise)");
   SearchResult result;
-  result.finalists.push_back(finalist_of(trainer));
+  result.finalists.push_back({finalist_of(trainer)});
   result.stopped = stopped;
   return result;
 }

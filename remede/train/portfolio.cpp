@@ -12,6 +12,10 @@ constexpr std::uint64_t kPlanStream = 0x706c616e00000000;  // plans are drawn ap
 constexpr double kSignalSteps = 3e6;                       // of data in the first round of a signal's starts
 constexpr double kSignalLength = 1e6;                      // and of one lane
 constexpr double kPromising = 0.3;                         // of the loss of a constant answer: other starts will do better still
+constexpr std::size_t kLittle = 5000;                      // targets: fewer are soon known by heart
+constexpr std::size_t kBlurred = 2'000'000;                // numbers of input: of more no start keeps a copy with noise
+constexpr double kMoreStarts = 2;                          // at most so many times the signal's starts, where a start is soon trained
+constexpr int kGrown = 4;                                  // of a signal's starts are grown greedily
 constexpr float kJitter = 0.7F;                            // standard deviation of the logarithm of a rate
 
 template <typename T>
@@ -76,6 +80,22 @@ std::uint64_t signal_round(int batch, const Sequences& training) {
       std::clamp(std::min({kSignalSteps / (length * sequences), kSignalLength / length, passes}), 400.0, 12000.0));
 }
 
+// In spreads of the inputs. Little data always get some; more data only in some of the starts.
+float noise(const Sequences& training, Random& random) {
+  if (training.x.size() > kBlurred) return 0.0F;
+  const auto targets = static_cast<std::size_t>(std::count_if(training.weight.begin(), training.weight.end(), [](float w) { return w > 0.0F; }));
+  if (targets < kLittle) return exp(static_cast<float>(random.uniform(-2.3, -0.5)));                        // .1 .. .6
+  return random.below(2) == 0 ? 0.0F : exp(static_cast<float>(random.uniform(-3.5, -1.2)));                 // .03 .. .3
+}
+
+// A start of few updates is cheap: there can be more of them.
+int signal_starts(const Config& config, const Sequences& training) {
+  const int batch = batch_for(config, training);
+  const double length = static_cast<double>(training.steps()) / static_cast<double>(training.count());
+  const double steps = static_cast<double>(signal_round(batch, training)) * length * std::min(static_cast<double>(batch), static_cast<double>(training.count()));
+  return static_cast<int>(config.starts * std::clamp(kSignalSteps / (2 * steps), 1.0, kMoreStarts));
+}
+
 }  // namespace
 
 std::vector<Portfolio> draw_portfolios(const Config& config, const Sequences& training) {
@@ -89,7 +109,8 @@ std::vector<Portfolio> draw_portfolios(const Config& config, const Sequences& tr
     Portfolio& stage = stages.emplace_back();
     if (regime == Regime::kEventAgain) stage.entry = kPromising;
     // The paper's leaf finds its way from fewer starts, and there is no second stage.
-    const int starts = config.form == FormChoice::kPaper ? 2 * config.starts : config.starts;
+    int starts = config.form == FormChoice::kPaper ? 2 * config.starts : config.starts;
+    if (regime == Regime::kSignal) starts = signal_starts(config, training);
     for (int i = 0; i < starts; ++i, ++number) {
       Random random(static_cast<std::uint64_t>(config.seed), kPlanStream + number);
       StartPlan plan;
@@ -106,6 +127,8 @@ std::vector<Portfolio> draw_portfolios(const Config& config, const Sequences& tr
       if (regime == Regime::kSignal) {
         plan.first_round = signal_round(plan.batch, training);
         plan.validations = 8;
+        plan.grown = i < kGrown;
+        plan.noise = noise(training, random);
       }
       plan.seed = static_cast<std::uint64_t>(config.seed);
       plan.stream = number;

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "remede/base/error.h"
+#include "remede/data/parts.h"
 #include "remede/data/split.h"
 
 namespace remede {
@@ -12,6 +13,8 @@ namespace {
 
 constexpr std::size_t kLong = 2048;   // steps: what is longer is cut
 constexpr std::size_t kWindow = 256;  // into windows of at most so many
+constexpr double kFewHeldOut = 20;    // sequences: fewer than that do not choose well
+constexpr double kMostFolds = 5;
 
 std::size_t targets_of(const Sequences& data) {
   return static_cast<std::size_t>(
@@ -79,6 +82,24 @@ bool scales_inputs(const Config& config, const Sequences& training) {
   return config.standardise.value_or(!inputs_of_order_one(training));
 }
 
+// Weights and scales, from the two parts as they stand in the file.
+void finish(const Schema& schema, const Config& config, const Shifts& shifts, Prepared& p) {
+  expect_targets(p.training, "training");
+  expect_targets(p.validation, "validation");
+  p.data.training = p.training;
+  p.data.validation = p.validation;
+  Sequences* both[] = {&p.data.training, &p.data.validation};
+  const bool classes = schema.task == Task::kClassification;
+  if (classes && config.class_weights == ClassWeights::kBalanced) balance(Sequences(p.data.training), both);
+  if (scales_inputs(config, p.data.training)) scale_inputs(p.data.training, shifts.inputs, p.scaling);
+  if (!classes && config.standardise.value_or(true)) scale_values(p.data.training, shifts.values, p.scaling);
+  for (Sequences* data : both) apply(p.scaling, *data);
+  p.data.fill.assign(static_cast<std::size_t>(schema.n_x()), 0.0F);
+  p.fill = p.scaling.x_shift.empty() ? p.data.fill : p.scaling.x_shift;
+  p.data.quantiles = input_quantiles(p.data.training);
+  if (config.output_order.value_or(OutputOrder::kZero) == OutputOrder::kZero) cut_long_ones(p.data);
+}
+
 }  // namespace
 
 Prepared prepare(const Dataset& training, const Dataset* validation, const Config& config, const Shifts& shifts) {
@@ -88,34 +109,44 @@ Prepared prepare(const Dataset& training, const Dataset* validation, const Confi
   if (validation != nullptr) {
     expect_same_schema(training.schema, validation->schema);
     expect_targets(validation->sequences, "validation");
-    p.data.training = all;
+    p.training = all;
     p.validation = validation->sequences;
   } else if (config.validation_fraction > 0 && all.count() > 1) {
     const Split parts = split(all, config.validation_fraction, static_cast<std::uint64_t>(config.seed));
-    p.data.training = select(all, parts.training);
+    p.training = select(all, parts.training);
     p.validation = select(all, parts.validation);
   } else if (config.validation_fraction > 0 && targets_of(all) > 1) {
-    hold_out_end(all, config.validation_fraction, p.data.training, p.validation);
+    hold_out_end(all, config.validation_fraction, p.training, p.validation);
   } else {
-    p.data.training = p.validation = all;
+    p.training = p.validation = all;
     p.held_out = false;
   }
-  expect_targets(p.data.training, "training");
-  expect_targets(p.validation, "validation");
-  p.training = p.data.training;
-  p.data.validation = p.validation;
-  Sequences* both[] = {&p.data.training, &p.data.validation};
-  const bool classes = training.schema.task == Task::kClassification;
-  if (classes && config.class_weights == ClassWeights::kBalanced) balance(Sequences(p.data.training), both);
-  if (scales_inputs(config, p.data.training)) scale_inputs(p.data.training, shifts.inputs, p.scaling);
-  if (!classes && config.standardise.value_or(true)) scale_values(p.data.training, shifts.values, p.scaling);
-  for (Sequences* data : both) apply(p.scaling, *data);
-  const auto n_x = static_cast<std::size_t>(training.schema.n_x());
-  p.data.fill.assign(n_x, 0.0F);
-  p.fill = p.scaling.x_shift.empty() ? p.data.fill : p.scaling.x_shift;
-  p.data.quantiles = input_quantiles(p.data.training);
-  if (config.output_order.value_or(OutputOrder::kZero) == OutputOrder::kZero) cut_long_ones(p.data);
+  finish(training.schema, config, shifts, p);
   return p;
+}
+
+std::vector<Prepared> prepare_folds(const Dataset& training, const Dataset* validation, const Config& config, const Shifts& shifts) {
+  const Sequences& all = training.sequences;
+  const auto count = static_cast<double>(all.count());
+  const auto folds = static_cast<std::size_t>(std::clamp(1.0 / std::max(config.validation_fraction, 1e-9) + 0.5, 2.0, kMostFolds));
+  const bool few = count * config.validation_fraction < kFewHeldOut && all.count() >= 4 * folds;
+  if (validation != nullptr || config.recipe != Recipe::kDefault || config.validation_fraction == 0 || !few || !training.group.empty())
+    return {prepare(training, validation, config, shifts)};
+  std::vector<Prepared> prepared;
+  std::vector<std::uint8_t> held(all.count());
+  for (const std::vector<std::uint32_t>& fold : deal_folds(training, folds, static_cast<std::uint64_t>(config.seed))) {
+    std::fill(held.begin(), held.end(), std::uint8_t{0});
+    for (const std::uint32_t s : fold) held[s] = 1;
+    std::vector<std::uint32_t> learned;
+    for (std::uint32_t s = 0; s < held.size(); ++s)
+      if (held[s] == 0) learned.push_back(s);
+    Prepared& p = prepared.emplace_back();
+    p.training = select(all, learned);
+    p.validation = select(all, fold);
+    if (targets_of(p.training) == 0 || targets_of(p.validation) == 0) return {prepare(training, validation, config, shifts)};
+    finish(training.schema, config, shifts, p);
+  }
+  return prepared;
 }
 
 TrainingData everything(const Dataset& training, const Prepared& prepared, const Config& config) {

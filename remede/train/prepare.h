@@ -30,6 +30,10 @@ struct Shifts {
 // Throws Error when there is nothing to learn from or the two do not fit together.
 Prepared prepare(const Dataset& training, const Dataset* validation, const Config& config, const Shifts& shifts);
 
+// The same, once for each fold where so few sequences would be held out that the choice among starts would hang on a handful: every
+// sequence is then held out by one of them. Else there is one.
+std::vector<Prepared> prepare_folds(const Dataset& training, const Dataset* validation, const Config& config, const Shifts& shifts);
+
 // How long one start runs, in updates.
 struct Budget {
   std::uint64_t updates = 0;   // in all, the decay included

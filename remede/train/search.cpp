@@ -48,13 +48,43 @@ double constant_loss(const Sequences& data) {
   return entropy;
 }
 
+double mean_constant_loss(const std::vector<const TrainingData*>& folds) {
+  double sum = 0;
+  for (const TrainingData* fold : folds) sum += constant_loss(fold->validation);
+  return sum / static_cast<double>(folds.size());
+}
+
+// One plan, trained once for each fold.
+struct Start {
+  std::vector<std::unique_ptr<Trainer>> copies;
+
+  Start(const StartPlan& plan, const std::vector<const TrainingData*>& folds) {
+    for (const TrainingData* fold : folds) copies.push_back(std::make_unique<Trainer>(plan, *fold));
+  }
+  const StartPlan& plan() const { return copies.front()->plan(); }
+  bool has_best() const {
+    return std::all_of(copies.begin(), copies.end(), [](const auto& c) { return c->has_best(); });
+  }
+  // Over the folds.
+  double best_loss() const {
+    double sum = 0;
+    for (const auto& copy : copies) sum += copy->best_loss();
+    return sum / static_cast<double>(copies.size());
+  }
+  double best_accuracy() const {
+    double sum = 0;
+    for (const auto& copy : copies) sum += copy->best_accuracy();
+    return sum / static_cast<double>(copies.size());
+  }
+};
+
 class Search {
  public:
-  Search(const Config& config, const std::vector<Portfolio>& stages, const TrainingData& data, Session& session)
+  Search(const Config& config, const std::vector<Portfolio>& stages, const std::vector<const TrainingData*>& folds, Session& session)
       : stages_(stages),
-        data_(data),
+        folds_(folds),
         session_(session),
-        constant_(constant_loss(data.validation)),
+        constant_(mean_constant_loss(folds)),
         solved_(kSolved * constant_),
         finalists_(std::max<std::size_t>(kFinalists, static_cast<std::size_t>(config.trees))),
         threads_(config.threads <= 0 ? hardware_threads() : config.threads) {
@@ -82,24 +112,27 @@ class Search {
     round_ = 0;
     length_ = stage < stages_.size() ? stages_[stage].starts.front().first_round : 0;
     // Where an earlier stage is almost there, this one gets a look and not the long rounds that a new regime needs.
-    for (const auto& start : done_)
-      if (start->best_loss() <= kAlmost * solved_) length_ = std::min(length_, kShortRound);
+    for (const Start& start : done_)
+      if (start.best_loss() <= kAlmost * solved_) length_ = std::min(length_, kShortRound);
     finishing_ = false;
     starts_.clear();
     if (stage < stages_.size())
-      for (const StartPlan& plan : stages_[stage].starts) starts_.push_back(std::make_unique<Trainer>(plan, data_));
+      for (const StartPlan& plan : stages_[stage].starts) starts_.emplace_back(plan, folds_);
   }
 
   // One round: every survivor advances, and the worse half goes. When few are left, or enough are solved, they are finished in a
   // last round of falling rates.
   void round() {
-    for (auto& start : starts_) {
-      if (!finishing_) continue;
-      start->return_to_best();
-      start->begin_decay(length_);
-    }
-    parallel_for(starts_.size(), threads_, [&](std::size_t i, int worker) { advance(*starts_[i], *engines_[worker]); });
-    std::stable_sort(starts_.begin(), starts_.end(), [](const auto& a, const auto& b) { return a->best_loss() < b->best_loss(); });
+    for (const Start& start : starts_)
+      for (const auto& copy : start.copies) {
+        if (!finishing_) continue;
+        copy->return_to_best();
+        copy->begin_decay(length_);
+      }
+    const std::size_t copies = folds_.size();
+    parallel_for(starts_.size() * copies, threads_,
+                 [&](std::size_t i, int worker) { advance(*starts_[i / copies].copies[i % copies], *engines_[worker]); });
+    std::stable_sort(starts_.begin(), starts_.end(), [](const Start& a, const Start& b) { return a.best_loss() < b.best_loss(); });
     report();
     if (session_.stop()) return;
     if (finishing_) {
@@ -112,10 +145,10 @@ class Search {
 
   // A solved stage is the last.
   void end_stage() {
-    const bool solved = starts_.front()->best_loss() <= solved_;
+    const bool solved = starts_.front().best_loss() <= solved_;
     double least = std::numeric_limits<double>::infinity();
-    for (auto& start : starts_) done_.push_back(std::move(start));
-    for (const auto& start : done_) least = std::min(least, start->best_loss());
+    for (Start& start : starts_) done_.push_back(std::move(start));
+    for (const Start& start : done_) least = std::min(least, start.best_loss());
     std::size_t next = stage_ + 1;
     while (next < stages_.size() && !(least < stages_[next].entry * constant_)) ++next;
     begin_stage(solved ? stages_.size() : next);
@@ -134,21 +167,21 @@ class Search {
 
   void drop() {
     const auto solved = static_cast<std::size_t>(
-        std::count_if(starts_.begin(), starts_.end(), [&](const auto& s) { return s->best_loss() <= solved_; }));
+        std::count_if(starts_.begin(), starts_.end(), [&](const Start& s) { return s.best_loss() <= solved_; }));
     std::size_t keep = std::max((starts_.size() + 1) / 2, std::min(finalists_, starts_.size()));
     if (solved >= finalists_) keep = finalists_;
-    starts_.resize(keep);
+    starts_.erase(starts_.begin() + static_cast<std::ptrdiff_t>(keep), starts_.end());
     finishing_ = keep <= finalists_;
   }
 
   void report() const {
-    const Trainer& best = *starts_.front();
+    const Trainer& best = *starts_.front().copies.front();
     Progress p;
     p.updates = best.updates();
     p.training_loss = best.training_curve().empty() ? 0.0 : best.training_curve().back();
     p.validation_loss = best.validation_curve().empty() ? 0.0 : best.validation_curve().back();
-    p.best_loss = best.best_loss();
-    p.best_accuracy = best.best_accuracy();
+    p.best_loss = starts_.front().best_loss();
+    p.best_accuracy = starts_.front().best_accuracy();
     p.phase = finishing_ ? "finish" : "search";
     // Rounds are about as much work as one another.
     double left = finishing_ ? 0.0 : 1.0;
@@ -159,29 +192,30 @@ class Search {
   }
 
   SearchResult result(bool stopped) {
-    for (auto& start : starts_) done_.push_back(std::move(start));
+    for (Start& start : starts_) done_.push_back(std::move(start));
+    std::erase_if(done_, [](const Start& start) { return !start.has_best(); });
+    std::stable_sort(done_.begin(), done_.end(), [](const Start& a, const Start& b) { return a.best_loss() < b.best_loss(); });
     SearchResult result;
     result.stopped = stopped;
-    for (const auto& start : done_) {
-      if (!start->has_best()) continue;
-      result.finalists.push_back(finalist_of(*start));
+    for (const Start& start : done_) {
+      std::vector<Finalist>& finalist = result.finalists.emplace_back();
+      for (const auto& copy : start.copies) finalist.push_back(finalist_of(*copy));
     }
-    std::stable_sort(result.finalists.begin(), result.finalists.end(), [](const Finalist& a, const Finalist& b) { return a.loss < b.loss; });
     if (stopped && result.finalists.size() > finalists_) result.finalists.resize(finalists_);
     if (result.finalists.empty()) fail("expected a finite loss, got none: the inputs may be too large (see --standardise)");
     return result;
   }
 
-  static void save(const std::vector<std::unique_ptr<Trainer>>& trainers, ByteWriter& to) {
-    to.put(static_cast<std::uint64_t>(trainers.size()));
-    for (const auto& trainer : trainers) {
-      to.put(trainer->plan().stream);
-      trainer->save(to);
+  static void save(const std::vector<Start>& starts, ByteWriter& to) {
+    to.put(static_cast<std::uint64_t>(starts.size()));
+    for (const Start& start : starts) {
+      to.put(start.plan().stream);
+      for (const auto& copy : start.copies) copy->save(to);
     }
   }
 
-  std::vector<std::unique_ptr<Trainer>> load_trainers(ByteReader& from) const {
-    std::vector<std::unique_ptr<Trainer>> trainers;
+  std::vector<Start> load_starts(ByteReader& from) const {
+    std::vector<Start> starts;
     const auto count = from.get<std::uint64_t>();
     for (std::uint64_t i = 0; i < count; ++i) {
       const auto stream = from.get<std::uint64_t>();
@@ -190,10 +224,10 @@ class Search {
         for (const StartPlan& p : portfolio.starts)
           if (p.stream == stream) plan = &p;
       if (plan == nullptr) fail("checkpoint: expected a start of this portfolio, got number {}", stream);
-      trainers.push_back(std::make_unique<Trainer>(*plan, data_));
-      trainers.back()->load(from);
+      starts.emplace_back(*plan, folds_);
+      for (const auto& copy : starts.back().copies) copy->load(from);
     }
-    return trainers;
+    return starts;
   }
 
   std::string state() const {
@@ -213,14 +247,14 @@ class Search {
     from.get(round_);
     from.get(length_);
     from.get(finishing_);
-    starts_ = load_trainers(from);
-    done_ = load_trainers(from);
+    starts_ = load_starts(from);
+    done_ = load_starts(from);
     from.expect_end();
     if (stage_ > stages_.size() || (stage_ < stages_.size() && starts_.empty())) fail("checkpoint: expected a stage of this search, got {}", stage_);
   }
 
   const std::vector<Portfolio>& stages_;
-  const TrainingData& data_;
+  const std::vector<const TrainingData*>& folds_;
   Session& session_;
   double constant_;                               // the validation loss of a constant answer
   double solved_;                                 // a validation loss at which nothing is left to learn
@@ -231,8 +265,8 @@ class Search {
   std::uint64_t round_ = 0;
   std::uint64_t length_ = 0;                      // updates of the round
   bool finishing_ = false;                        // the next round is the last of its stage
-  std::vector<std::unique_ptr<Trainer>> starts_;  // the survivors, best first
-  std::vector<std::unique_ptr<Trainer>> done_;    // the finalists of earlier stages
+  std::vector<Start> starts_;                     // the survivors, best first
+  std::vector<Start> done_;                       // the finalists of earlier stages
 };
 
 }  // namespace
@@ -248,8 +282,8 @@ Finalist finalist_of(const Trainer& trainer) {
 
 double solved_loss(const Sequences& validation) { return kSolved * constant_loss(validation); }
 
-SearchResult search(const Config& config, const std::vector<Portfolio>& stages, const TrainingData& data, Session& session) {
-  return Search(config, stages, data, session).run();
+SearchResult search(const Config& config, const std::vector<Portfolio>& stages, const std::vector<const TrainingData*>& folds, Session& session) {
+  return Search(config, stages, folds, session).run();
 }
 
 }  // namespace remede

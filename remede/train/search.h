@@ -3,6 +3,9 @@
 // The best snapshot of every start is kept, so that a solved model is never lost again. Portfolios come in stages, the simplest
 // forms first: where one solves the task, the next is not needed.
 //
+// Where data are few there are several folds: every start is trained once for each, on the other sequences, and judged by its mean loss
+// over all of them, so that the choice does not hang on a handful of sequences.
+//
 // What a start does depends on its plan alone, and rounds end together: the result does not depend on the number of threads.
 #pragma once
 
@@ -15,7 +18,7 @@
 
 namespace remede {
 
-// A start that reached the end, best first.
+// A start that reached the end.
 struct Finalist {
   StartPlan plan;
   Parameters<float> parameters;  // the best snapshot
@@ -31,7 +34,7 @@ Finalist finalist_of(const Trainer& trainer);  // its best. REQUIRES: trainer.ha
 double solved_loss(const Sequences& validation);
 
 struct SearchResult {
-  std::vector<Finalist> finalists;
+  std::vector<std::vector<Finalist>> finalists;  // (starts, folds)
   bool stopped = false;  // by the session, before its end
 };
 
@@ -44,6 +47,7 @@ struct Portfolio {
 // The portfolios of the recipe, one per stage: what the configuration fixes, the rest drawn from each start's own random stream.
 std::vector<Portfolio> draw_portfolios(const Config& config, const Sequences& training);
 
-SearchResult search(const Config& config, const std::vector<Portfolio>& stages, const TrainingData& data, Session& session);
+// REQUIRES: at least one fold. They outlive the call.
+SearchResult search(const Config& config, const std::vector<Portfolio>& stages, const std::vector<const TrainingData*>& folds, Session& session);
 
 }  // namespace remede

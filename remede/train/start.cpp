@@ -38,6 +38,12 @@ void draw_writes(Parameters<float>& parameters, const InitialScales& scales, Ran
 
 }  // namespace
 
+float InputQuantiles::spread(std::size_t input) const {
+  const std::vector<float>& sorted = values[input];
+  if (sorted.empty()) return 0.0F;
+  return 0.5F * (sorted[sorted.size() * 5 / 6] - sorted[sorted.size() / 6]);
+}
+
 InputQuantiles input_quantiles(const Sequences& data, std::size_t most) {
   InputQuantiles quantiles;
   const auto n_x = static_cast<std::size_t>(data.n_x);

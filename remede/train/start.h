@@ -30,6 +30,8 @@ struct InitialScales {
 struct InputQuantiles {
   std::vector<std::vector<float>> values;  // (n_x) each sorted; empty where the input is always missing
   bool missing = false;                    // some value is
+
+  float spread(std::size_t input) const;  // half of the distance that holds the middle two thirds of its values
 };
 // Looks at no more than `most` values of each input, evenly spread over the steps.
 InputQuantiles input_quantiles(const Sequences& data, std::size_t most = 4096);
@@ -41,6 +43,8 @@ struct StartPlan {
   InitialScales scales;
   Rates rates = {0.03F, 0.006F, 0.1F, 0.2F, 0.2F, 0.1F, 0.05F, 0.02F};  // by Group
   bool thresholds_from_data = false;  // those of the inputs; cells start in +- scales.threshold in any case
+  bool grown = false;                 // the tree is grown greedily (grow.h) in place of what is drawn
+  float noise = 0.0F;                 // added to the inputs anew in every epoch, in spreads of each: little data are not learned by heart
   float clip = 1.0F;                  // largest norm of the gradient; 0: no limit
   int batch = 32;                     // sequences per update
   float shrink = 0.0F;                // writes and linear leaves come closer to 0 by this part of their rate with every update (L1)

@@ -4,7 +4,15 @@
 #include <cmath>
 #include <numeric>
 
+#include "remede/train/grow.h"
+
 namespace remede {
+namespace {
+
+constexpr std::uint64_t kNoiseSeed = 0x6e6f697365;  // noise is drawn apart from the start's own numbers
+constexpr float kUniformSpread = 1.7320508F;        // half width of a uniform distribution of standard deviation 1
+
+}  // namespace
 
 Trainer::Trainer(const StartPlan& plan, const TrainingData& data)
     : plan_(plan),
@@ -17,9 +25,18 @@ Trainer::Trainer(const StartPlan& plan, const TrainingData& data)
       order_(data.training.count()),
       validation_(data.validation.count()),
       best_(parameters_) {
+  if (plan.grown && can_grow(plan.shape)) {
+    grow(data, parameters_);
+    average_ = best_ = parameters_;
+  }
   std::iota(order_.begin(), order_.end(), 0U);
   std::iota(validation_.begin(), validation_.end(), 0U);
   position_ = order_.size();  // the first batch shuffles
+  if (plan.noise > 0.0F) {
+    blurred_ = data.training;
+    for (std::size_t f = 0; f < static_cast<std::size_t>(plan.shape.n_x); ++f)
+      noise_scale_.push_back(plan.noise * data.quantiles.spread(f) * kUniformSpread / 32768.0F);
+  }
   if (!data.continues.empty()) {
     before_.resize(order_.size() * static_cast<std::size_t>(plan.shape.n_m));
     after_ = before_;
@@ -29,7 +46,7 @@ Trainer::Trainer(const StartPlan& plan, const TrainingData& data)
 void Trainer::update(Engine& engine) {
   const std::span<const std::uint32_t> batch = next_batch();
   const Carry carry{before_, after_};
-  const BatchLoss loss = engine.gradient(parameters_, plan_.gradient, data_->training, data_->fill, batch, gradient_,
+  const BatchLoss loss = engine.gradient(parameters_, plan_.gradient, training(), data_->fill, batch, gradient_,
                                          data_->continues.empty() ? nullptr : &carry);
   const float clip = clip_factor(gradient_.values, plan_.clip);
   lost_ = !std::isfinite(loss.loss) || !std::isfinite(clip);
@@ -84,11 +101,26 @@ std::span<const std::uint32_t> Trainer::next_batch() {
   if (left == 0 || (left < (batch + 1) / 2 && left < order_.size())) {
     random_.shuffle(std::span<std::uint32_t>(order_));
     position_ = 0;
+    ++epoch_;
+    blur();
   }
   const std::size_t size = std::min(batch, order_.size() - position_);
   const std::span<const std::uint32_t> numbers(order_.data() + position_, size);
   position_ += size;
   return numbers;
+}
+
+// Uniform noise, of an epoch's own stream: a resumed start draws the same again.
+void Trainer::blur() {
+  if (plan_.noise == 0.0F) return;
+  Random random(plan_.seed ^ kNoiseSeed, (plan_.stream << 32) + epoch_);
+  const std::size_t n_x = noise_scale_.size();
+  std::uint64_t bits = 0;
+  for (std::size_t i = 0, f = 0; i < blurred_.x.size(); ++i, f = f + 1 == n_x ? 0 : f + 1) {
+    if (i % 4 == 0) bits = random.bits();
+    blurred_.x[i] = data_->training.x[i] + noise_scale_[f] * (static_cast<float>(bits & 0xffffU) - 32767.5F);
+    bits >>= 16U;
+  }
 }
 
 BatchLoss Trainer::validate(Engine& engine) {
@@ -133,6 +165,7 @@ void Trainer::save(ByteWriter& to) const {
   to.put(before_);
   to.put(order_);
   to.put(static_cast<std::uint64_t>(position_));
+  to.put(epoch_);
   to.put(updates_);
   to.put(lost_);
   to.put(validated_at_);
@@ -161,6 +194,8 @@ void Trainer::load(ByteReader& from) {
   from.get(before_, before_.size());
   from.get(order_, data_->training.count());
   position_ = from.get<std::uint64_t>();
+  from.get(epoch_);
+  blur();
   from.get(updates_);
   lost_ = from.get<std::uint8_t>() != 0;
   from.get(validated_at_);

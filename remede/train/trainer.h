@@ -84,6 +84,8 @@ class Trainer {
   void carry_over(std::span<const std::uint32_t> batch);
   void shrink(float factor);
   void average();
+  void blur();
+  const Sequences& training() const { return plan_.noise > 0.0F ? blurred_ : data_->training; }
   std::span<const std::uint32_t> next_batch();
 
   StartPlan plan_;
@@ -94,6 +96,9 @@ class Trainer {
   Parameters<float> average_;   // of the parameters over the last updates: what is validated
   Adam adam_;
   Schedule schedule_;
+  Sequences blurred_;                      // the training data with this epoch's noise; empty where the plan has none
+  std::vector<float> noise_scale_;         // (n_x)
+  std::uint64_t epoch_ = 0;
   std::vector<float> before_, after_;      // (training sequences, n_m) carried memory; empty where no sequence was cut
   std::vector<std::uint32_t> order_;       // the training sequences, shuffled anew every epoch
   std::vector<std::uint32_t> validation_;  // 0, 1, 2, ...: all of them

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "remede/base/error.h"
+#include "remede/model/batch.h"
 #include "remede/model/file.h"
 #include "train/small_data.h"
 
@@ -85,6 +86,22 @@ TEST(Fit, TheNumberOfThreadsChangesNoByte) {
       if (first.empty()) first = json;
       EXPECT_EQ(json, first) << threads << " threads";
     }
+  }
+}
+
+TEST(Fit, TheFirstOfSeveralTreesIsTheOneTree) {
+  for (const int sequences : {40, 120}) {  // with folds and without
+    const Dataset data = testing::regimes(sequences, 3);
+    Config config;
+    config.starts = 4;
+    config.threads = 1;
+    const Model one = fit(data, nullptr, config).model;
+    config.trees = 4;
+    Model four = fit(data, nullptr, config).model;
+    ASSERT_EQ(four.trees.size(), 4U);
+    four.trees.resize(1);
+    const Sequences fresh = testing::regimes(20, 4).sequences;
+    EXPECT_EQ(predict_batch(four, fresh, 1).output, predict_batch(one, fresh, 1).output) << sequences;
   }
 }
 

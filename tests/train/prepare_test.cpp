@@ -25,6 +25,25 @@ TEST(Prepare, HoldsOutWholeSequencesAndLosesNone) {
   EXPECT_NE(prepare(data, nullptr, other, {}).validation.x, p.validation.x);
 }
 
+TEST(Prepare, FewSequencesAreHeldOutInTurn) {
+  const Dataset data = testing::fixed_delay(50, 1);
+  const std::vector<Prepared> folds = prepare_folds(data, nullptr, Config(), {});
+  ASSERT_EQ(folds.size(), 5U);
+  double held = 0;
+  for (const Prepared& p : folds) {
+    EXPECT_EQ(p.validation.count(), 10U);
+    EXPECT_EQ(p.training.count(), 40U);
+    EXPECT_NEAR(total(p.training.x) + total(p.validation.x), total(data.sequences.x), 1e-4);
+    held += total(p.validation.x);
+  }
+  EXPECT_NEAR(held, total(data.sequences.x), 1e-4);
+  EXPECT_EQ(prepare_folds(data, &data, Config(), {}).size(), 1U);  // validation data are given
+  EXPECT_EQ(prepare_folds(testing::fixed_delay(120, 1), nullptr, Config(), {}).size(), 1U);  // 24 are held out at once
+  Config config;
+  config.validation_fraction = 0;
+  EXPECT_EQ(prepare_folds(data, nullptr, config, {}).size(), 1U);
+}
+
 TEST(Prepare, OneSequenceIsHeldOutAtItsEnd) {
   Dataset data = testing::fixed_delay(1, 1, 18);
   data.sequences.weight[0] = 0.0F;

@@ -1,5 +1,6 @@
 #include "remede/train/trainer.h"
 
+#include <cmath>
 #include <limits>
 #include <set>
 
@@ -34,9 +35,12 @@ class Recorder final : public Engine {
   double loss_to_give = 1;
   std::size_t bad_update = std::numeric_limits<std::size_t>::max();
 
-  BatchLoss gradient(const Parameters<float>& parameters, const GradientForm&, const Sequences&, std::span<const float>,
+  std::vector<std::vector<float>> inputs;
+
+  BatchLoss gradient(const Parameters<float>& parameters, const GradientForm&, const Sequences& data, std::span<const float>,
                      std::span<const std::uint32_t> batch, Parameters<float>& gradient, const Carry*) override {
     batches.emplace_back(batch.begin(), batch.end());
+    inputs.push_back(data.x);
     for (std::size_t i = 0; i < gradient.values.size(); ++i) gradient.values[i] = parameters.values[i] - 1.0F;
     if (batches.size() == bad_update) gradient.values.back() = std::numeric_limits<float>::quiet_NaN();
     return {1.0, 1.0, 0.0};
@@ -60,6 +64,24 @@ TEST(Trainer, AnEpochShowsEverySequenceAtMostOnceInANewOrder) {
   EXPECT_EQ(engine.batches[4].size(), 22U);
   EXPECT_NE(engine.batches[0], engine.batches[5]);
   EXPECT_EQ(updates_per_epoch(3, 32), 1U);
+}
+
+TEST(Trainer, NoiseIsNewInEveryEpochAndAsLargeAsPlanned) {
+  TrainingData data = small_material();
+  for (std::size_t i = 0; i < data.training.x.size(); ++i) data.training.x[i] = static_cast<float>(i % 601) / 100.0F;  // spread: 2
+  data.training.x[7] = std::numeric_limits<float>::quiet_NaN();
+  data.quantiles = input_quantiles(data.training);
+  Recorder engine;
+  StartPlan plan = small_plan();
+  plan.noise = 0.1F;
+  Trainer trainer(plan, data);
+  trainer.advance_to(6, engine);
+  EXPECT_TRUE(std::isnan(engine.inputs[0][7]));
+  EXPECT_EQ(engine.inputs[0][8], engine.inputs[4][8]);
+  EXPECT_NE(engine.inputs[0][8], engine.inputs[5][8]);
+  double squares = 0;
+  for (std::size_t i = 8; i < data.training.x.size(); ++i) squares += std::pow(static_cast<double>(engine.inputs[0][i] - data.training.x[i]), 2);
+  EXPECT_NEAR(std::sqrt(squares / static_cast<double>(data.training.x.size() - 8)), 0.2, 0.01);
 }
 
 TEST(Trainer, ASmallRestWaitsForTheNextEpochAndASmallSetIsOneBatch) {
@@ -143,14 +165,18 @@ TEST(Trainer, ADecayEndsInAStandstill) {
 TEST(Trainer, ContinuesFromItsSavedStateToTheSameBits) {
   const TrainingData data = small_material();
   const auto engine = make_plain_engine();
-  for (const std::uint64_t cut : {0U, 1U, 4U, 5U, 12U}) {
-    Trainer trainer(small_plan(), data);
+  StartPlan noisy = small_plan();
+  noisy.noise = 0.2F;
+  const StartPlan plans[] = {small_plan(), noisy};
+  for (const std::uint64_t cut : {0U, 1U, 4U, 5U, 12U, 13U}) {
+    const StartPlan& plan = plans[cut % 2];
+    Trainer trainer(plan, data);
     trainer.advance_to(cut, *engine);
     if (cut > 4) trainer.validate(*engine);
     if (cut > 5) trainer.begin_decay(20);
     ByteWriter saved;
     trainer.save(saved);
-    Trainer other(small_plan(), data);
+    Trainer other(plan, data);
     ByteReader reader(saved.bytes(), "test");
     other.load(reader);
     reader.expect_end();
