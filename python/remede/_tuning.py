@@ -74,7 +74,7 @@ def tune(estimator: Any, X: Any, y: Any, *, what: Iterable[str] = ("rates",), n_
             nonlocal reports, pruned
             reports += 1
             trial.report(progress.best_loss, reports)
-            pruned = trial.should_prune()
+            pruned = pruned or trial.should_prune()  # what was once said stays: a fit that stops reports once more
             return pruned
 
         model.fit(X, y, sample_weight, validation=validation, callbacks=report)

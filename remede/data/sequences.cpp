@@ -6,6 +6,15 @@ Sequences select(const Sequences& all, std::span<const std::uint32_t> numbers) {
   Sequences some;
   some.n_x = all.n_x;
   some.n_y = all.n_y;
+  std::size_t steps = 0;
+  for (const std::uint32_t s : numbers) steps += all.length(s);
+  const auto reserve = [&](auto& to, const auto& from, int width) {
+    if (!from.empty()) to.reserve(steps * static_cast<std::size_t>(width));
+  };
+  reserve(some.x, all.x, all.n_x);
+  reserve(some.label, all.label, 1);
+  reserve(some.value, all.value, all.n_y);
+  reserve(some.weight, all.weight, 1);
   for (const std::uint32_t s : numbers) {
     const auto append = [&](auto& to, const auto& from, int width) {
       if (from.empty()) return;

@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::size_t kLong = 2048;   // steps: what is longer is cut
 constexpr std::size_t kWindow = 256;  // into windows of at most so many
+constexpr std::size_t kJudgedSteps = 250'000;  // of more data only a part is validated on, and simplified and improved by
 constexpr double kFewHeldOut = 20;    // sequences: fewer than that do not choose well
 constexpr double kMostFolds = 5;
 
@@ -82,11 +83,22 @@ bool scales_inputs(const Config& config, const Sequences& training) {
   return config.standardise.value_or(!inputs_of_order_one(training));
 }
 
+// Every so many sequences: some hundred thousand steps judge a model as well as all of them would.
+Sequences thinned(Sequences all) {
+  if (all.steps() <= kJudgedSteps) return all;
+  const std::size_t every = (all.steps() + kJudgedSteps - 1) / kJudgedSteps;
+  std::vector<std::uint32_t> kept;
+  for (std::size_t s = 0; s < all.count(); s += every) kept.push_back(static_cast<std::uint32_t>(s));
+  return select(all, kept);
+}
+
 // Weights and scales, from the two parts as they stand in the file.
 void finish(const Schema& schema, const Config& config, const Shifts& shifts, Prepared& p) {
   expect_targets(p.training, "training");
+  p.data.training = std::move(p.training);
+  p.training = thinned(p.data.training);
+  p.validation = thinned(std::move(p.validation));
   expect_targets(p.validation, "validation");
-  p.data.training = p.training;
   p.data.validation = p.validation;
   Sequences* both[] = {&p.data.training, &p.data.validation};
   const bool classes = schema.task == Task::kClassification;

@@ -12,7 +12,7 @@ struct Prepared {
   TrainingData data;        // weighted and scaled
   Scaling scaling;          // how
   std::vector<float> fill;  // (n_x) what a missing raw input counts as
-  Sequences training;       // as they stand in the file: what finished models are simplified, improved and scored on
+  Sequences training;       // as they stand in the file, thinned where they are many: what finished models are simplified, improved and scored on
   Sequences validation;
   bool held_out = true;     // false: there was nothing to hold out, and validation is on training data
 };

@@ -34,6 +34,18 @@ def test_bad_trials_are_pruned(task):
         remede.tune(base, X[:200], y[:200], n_trials=2, pruner=worst, refit=False)
 
 
+def test_a_trial_once_pruned_stays_pruned_and_the_others_go_on(task):
+    X, y = task
+
+    class AtTheSecondReport(optuna.pruners.BasePruner):
+        def prune(self, study, trial):
+            return trial.number % 2 == 1 and trial.last_step == 2  # and no longer at the report with which the fit ends
+
+    base = remede.RecurrentTreeClassifier(recipe="paper", updates=300, validate_every=30)
+    tuned = remede.tune(base, X[:200], y[:200], n_trials=4, pruner=AtTheSecondReport(), refit=False)
+    assert [t.state.name for t in tuned.study.trials] == ["COMPLETE", "PRUNED", "COMPLETE", "PRUNED"]
+
+
 def test_what_cannot_be_searched(task):
     with pytest.raises(ValueError, match="expected rates, depth, memory"):
         remede.tune(remede.RecurrentTreeClassifier(), *task, what=["width"], n_trials=1)
