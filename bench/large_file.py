@@ -4,7 +4,7 @@
     bench/large_file.py [--megabytes 2048] [--most 1024] [--remede build/remede] [--folder FOLDER]
 
 The file is written first (and removed in the end): sequences of 50 steps of six numbers; the class is whether the moving average of the first is
-above zero. Training is short (two starts a stage): the point is what is held in memory, not what is learned. Exits with 1 when the peak is above
+above zero. Training is short (one start a stage): the point is what is held in memory, not what is learned. Exits with 1 when the peak is above
 --most, in megabytes (2^20 bytes).
 """
 import argparse
@@ -54,7 +54,7 @@ def main():
         data, model = pathlib.Path(folder, "large.csv"), pathlib.Path(folder, "model.json")
         write(data, args.megabytes << 20)
         began = time.perf_counter()
-        command = [args.remede, "train", data, "--memory-limit", f"{args.most * 3 // 4}M", "--starts", "2", "-o", model, "--quiet"]
+        command = [args.remede, "train", data, "--memory-limit", f"{args.most * 3 // 4}M", "--starts", "1", "-o", model, "--quiet"]
         subprocess.run(command, check=True, env={**os.environ, "TMPDIR": folder})
         seconds = time.perf_counter() - began
         peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024  # kilobytes on Linux

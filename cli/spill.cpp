@@ -29,7 +29,8 @@
 namespace remede {
 namespace {
 
-constexpr std::size_t kLarge = std::size_t{16} << 20;  // smaller blocks are never spilled
+constexpr std::size_t kLeastLarge = std::size_t{16} << 20;
+constexpr std::size_t kLargeShare = 32;  // of the limit: smaller blocks are never spilled. Data are large; what is worked with is not
 constexpr std::size_t kMostBlocks = 4096;
 constexpr std::size_t kMostOpen = 8192;  // chunks; each may split a mapping, of which a process has some 65,000
 
@@ -41,6 +42,7 @@ struct Block {
 
 // Constant-initialised, since operator new runs before main and after it; no destructor may run.
 constinit std::atomic<std::size_t> limit = 0;
+constinit std::atomic<std::size_t> large = kLeastLarge;
 constinit std::atomic<std::size_t> large_in_use = 0;  // bytes of large blocks from malloc
 constinit std::atomic<std::size_t> spilled = 0;       // bytes in files
 constinit std::atomic<std::size_t> blocks_in_use = 0;
@@ -170,13 +172,13 @@ bool unspill(void* at) {
 // Bytes of a large block from malloc, 0 for a small one.
 std::size_t large_bytes(void* at) {
   const std::size_t bytes = at == nullptr ? 0 : ::malloc_usable_size(at);
-  return bytes >= kLarge ? bytes : 0;
+  return bytes >= large ? bytes : 0;
 }
 
 }  // namespace
 
 void* allocate(std::size_t bytes) {
-  if (bytes >= kLarge && limit != 0 && large_in_use + bytes > limit / 3)
+  if (bytes >= large && limit != 0 && large_in_use + bytes > limit / 3)
     if (void* const at = spill(bytes)) return at;
   void* const at = std::malloc(bytes == 0 ? 1 : bytes);
   if (at == nullptr) throw std::bad_alloc();
@@ -194,6 +196,7 @@ void limit_memory(std::size_t bytes) {
   if (bytes == 0 || limit != 0) return;
   while (bytes / 3 / chunk_bytes > kMostOpen) chunk_bytes *= 2;
   most_open = std::max<std::size_t>(16, bytes / 3 / chunk_bytes);
+  large = std::max(kLeastLarge, bytes / kLargeShare);
   struct sigaction action {};
   action.sa_sigaction = handle_fault;
   action.sa_flags = SA_SIGINFO | SA_RESTART;

@@ -95,6 +95,7 @@ Score score_held_out(const std::vector<Candidate>& candidates, const std::vector
 // Polishes what was chosen, on all the data, where data are few enough for that to matter.
 void polish_all(const std::vector<std::vector<Finalist>>& finalists, std::vector<Candidate>& candidates, const Dataset& training,
                 const std::vector<Prepared>& folds, const Config& config) {
+  const Sequences judged = thinned(training.sequences);
   parallel_for(candidates.size(), config.threads, [&](std::size_t i, int) {
     Candidate& c = candidates[i];
     const Finalist& finalist = finalists[c.finalist][c.kept];
@@ -104,7 +105,7 @@ void polish_all(const std::vector<std::vector<Finalist>>& finalists, std::vector
     model = model_of(polish(finalist, everything(training, prepared, config)), prepared, training.schema, config);
     SimplifyOptions options;
     options.exact.drop_inputs = false;
-    if (config.simplify) model = simplify(model, options, &training.sequences, &training.sequences).model;
+    if (config.simplify) model = simplify(model, options, &judged, &judged).model;
   });
 }
 

@@ -83,15 +83,6 @@ bool scales_inputs(const Config& config, const Sequences& training) {
   return config.standardise.value_or(!inputs_of_order_one(training));
 }
 
-// Every so many sequences: some hundred thousand steps judge a model as well as all of them would.
-Sequences thinned(Sequences all) {
-  if (all.steps() <= kJudgedSteps) return all;
-  const std::size_t every = (all.steps() + kJudgedSteps - 1) / kJudgedSteps;
-  std::vector<std::uint32_t> kept;
-  for (std::size_t s = 0; s < all.count(); s += every) kept.push_back(static_cast<std::uint32_t>(s));
-  return select(all, kept);
-}
-
 // Weights and scales, from the two parts as they stand in the file.
 void finish(const Schema& schema, const Config& config, const Shifts& shifts, Prepared& p) {
   expect_targets(p.training, "training");
@@ -113,6 +104,14 @@ void finish(const Schema& schema, const Config& config, const Shifts& shifts, Pr
 }
 
 }  // namespace
+
+Sequences thinned(Sequences all) {
+  if (all.steps() <= kJudgedSteps) return all;
+  const std::size_t every = (all.steps() + kJudgedSteps - 1) / kJudgedSteps;
+  std::vector<std::uint32_t> kept;
+  for (std::size_t s = 0; s < all.count(); s += every) kept.push_back(static_cast<std::uint32_t>(s));
+  return select(all, kept);
+}
 
 Prepared prepare(const Dataset& training, const Dataset* validation, const Config& config, const Shifts& shifts) {
   const Sequences& all = training.sequences;

@@ -34,6 +34,9 @@ Prepared prepare(const Dataset& training, const Dataset* validation, const Confi
 // sequence is then held out by one of them. Else there is one.
 std::vector<Prepared> prepare_folds(const Dataset& training, const Dataset* validation, const Config& config, const Shifts& shifts);
 
+// Some of the sequences where there are very many, else all: enough to judge a finished model by.
+Sequences thinned(Sequences all);
+
 // How long one start runs, in updates.
 struct Budget {
   std::uint64_t updates = 0;   // in all, the decay included

@@ -57,6 +57,17 @@ TEST(Prepare, OneSequenceIsHeldOutAtItsEnd) {
   EXPECT_EQ(p.validation.weight[16], 1.0F);
 }
 
+TEST(Prepare, VeryManySequencesAreJudgedByAPartOfThem) {
+  const Sequences few = testing::fixed_delay(100, 1).sequences;
+  EXPECT_EQ(thinned(few).x, few.x);
+  const Dataset many = testing::fixed_delay(130'000, 1);  // 650,000 steps
+  const Prepared p = prepare(many, nullptr, Config(), {});
+  EXPECT_EQ(p.data.training.count(), 104'000U);
+  EXPECT_LE(p.training.steps(), 250'000U);
+  EXPECT_GT(p.training.steps(), 125'000U);
+  EXPECT_EQ(p.validation.steps(), 130'000U);
+}
+
 TEST(Prepare, NothingToHoldOutIsSaid) {
   Config config;
   config.validation_fraction = 0;
