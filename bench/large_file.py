@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Trains on a CSV file larger than the memory it is given, and prints the peak of resident memory beside the size of the file.
 
-    bench/large_file.py [--megabytes 2048] [--most 1024] [--remede build/remede] [--folder FOLDER]
+    bench/large_file.py [--megabytes 2048] [--limit 768] [--most 1024] [--remede build/remede] [--folder FOLDER]
 
 The file is written first (and removed in the end): sequences of 50 steps of six numbers; the class is whether the moving average of the first is
 above zero. Training is short (one start a stage): the point is what is held in memory, not what is learned. Exits with 1 when the peak is above
@@ -46,7 +46,8 @@ def write(path, size):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--megabytes", type=int, default=2048, help="size of the file")
-    parser.add_argument("--most", type=int, default=1024, help="megabytes of memory")
+    parser.add_argument("--limit", type=int, default=768, help="megabytes for --memory-limit: what the data may take")
+    parser.add_argument("--most", type=int, default=1024, help="megabytes of resident memory in all")
     parser.add_argument("--remede", default="build/remede")
     parser.add_argument("--folder", help="where the file and the program's temporary files go (default: the system's)")
     args = parser.parse_args()
@@ -54,7 +55,7 @@ def main():
         data, model = pathlib.Path(folder, "large.csv"), pathlib.Path(folder, "model.json")
         write(data, args.megabytes << 20)
         began = time.perf_counter()
-        command = [args.remede, "train", data, "--memory-limit", f"{args.most * 3 // 4}M", "--starts", "1", "-o", model, "--quiet"]
+        command = [args.remede, "train", data, "--memory-limit", f"{args.limit}M", "--starts", "1", "-o", model, "--quiet"]
         subprocess.run(command, check=True, env={**os.environ, "TMPDIR": folder})
         seconds = time.perf_counter() - began
         peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024  # kilobytes on Linux

@@ -185,11 +185,15 @@ def work_on(args, task, method, end):
 
 def fetch(args):
     """Copies the finished studies of another storage that this one lacks."""
-    theirs, here = f"sqlite:///{args.fetch}", {s.study_name for s in optuna.get_all_study_summaries(args.storage) if s.user_attrs}
+    theirs, here = f"sqlite:///{args.fetch}", {s.study_name: len(s.user_attrs) for s in optuna.get_all_study_summaries(args.storage)}
     for study in optuna.get_all_study_summaries(theirs):
-        if study.user_attrs and study.study_name not in here:
-            optuna.copy_study(from_study_name=study.study_name, from_storage=theirs, to_storage=args.storage)
-            print(f"{study.study_name}: {study.n_trials} trials of tuning, {len(study.user_attrs)} with the best")
+        name, finished = study.study_name, len(study.user_attrs)
+        if finished < args.repeats or here.get(name, 0) >= finished:
+            continue
+        if name in here:
+            optuna.delete_study(study_name=name, storage=args.storage)
+        optuna.copy_study(from_study_name=name, from_storage=theirs, to_storage=args.storage)
+        print(f"{name}: {study.n_trials} trials of tuning, {finished} with the best")
 
 
 def cell(values, digits):

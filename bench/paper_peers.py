@@ -8,7 +8,7 @@ import importlib.util
 
 import numpy as np
 
-LIBRARIES = {"lstm": "torch", "elman": "torch", "xgboost": "xgboost", "catboost": "catboost"}
+LIBRARIES = {"default": "remede", "paper": "remede", "lstm": "torch", "elman": "torch", "xgboost": "xgboost", "catboost": "catboost"}
 ROUNDS_PER_EPOCH = 5  # boosting has no epochs: so many rounds count as one
 PATIENCE = 15  # epochs without a lower validation loss
 

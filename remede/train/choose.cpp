@@ -137,9 +137,12 @@ void order(std::vector<Candidate>& all, bool classes, double solved) {
 // Folds differ in how hard they are: what a copy is worth shows beside the others of its fold.
 void keep_copies(std::vector<Candidate>& all) {
   const std::size_t folds = all.front().copies.size();
-  std::vector<double> usual(folds, 0.0);
-  for (const Candidate& c : all)
-    for (std::size_t f = 0; f < folds; ++f) usual[f] += c.fold_loss[f] / static_cast<double>(all.size());
+  std::vector<double> usual(folds), losses(all.size());
+  for (std::size_t f = 0; f < folds; ++f) {
+    std::transform(all.begin(), all.end(), losses.begin(), [&](const Candidate& c) { return c.fold_loss[f]; });
+    std::nth_element(losses.begin(), losses.begin() + static_cast<std::ptrdiff_t>(losses.size() / 2), losses.end());
+    usual[f] = losses[losses.size() / 2];
+  }
   for (Candidate& c : all)
     for (std::size_t f = 1; f < folds; ++f)
       if (c.fold_loss[f] - usual[f] < c.fold_loss[c.kept] - usual[c.kept]) c.kept = f;

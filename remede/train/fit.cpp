@@ -78,17 +78,16 @@ Score score_held_out(const std::vector<Candidate>& candidates, const std::vector
     std::vector<const Model*> models;
     for (const Candidate& c : candidates) models.push_back(&c.copies[f]);
     const Score s = score(assemble(models), folds[f].validation, threads);
-    const auto targets = static_cast<double>(s.targets);
     sum.sequences += s.sequences;
     sum.targets += s.targets;
-    sum.accuracy += s.accuracy * targets;
-    sum.log_loss += s.log_loss * targets;
-    squares += s.rmse * s.rmse * targets;
+    sum.weight += s.weight;
+    sum.accuracy += s.accuracy * s.weight;
+    sum.log_loss += s.log_loss * s.weight;
+    squares += s.rmse * s.rmse * s.weight;
   }
-  const auto targets = static_cast<double>(sum.targets);
-  sum.accuracy /= targets;
-  sum.log_loss /= targets;
-  sum.rmse = std::sqrt(squares / targets);
+  sum.accuracy /= sum.weight;
+  sum.log_loss /= sum.weight;
+  sum.rmse = std::sqrt(squares / sum.weight);
   return sum;
 }
 
@@ -96,13 +95,14 @@ Score score_held_out(const std::vector<Candidate>& candidates, const std::vector
 void polish_all(const std::vector<std::vector<Finalist>>& finalists, std::vector<Candidate>& candidates, const Dataset& training,
                 const std::vector<Prepared>& folds, const Config& config) {
   const Sequences judged = thinned(training.sequences);
+  const TrainingData all = everything(training, folds.front(), config);  // scales are the same in every fold
   parallel_for(candidates.size(), config.threads, [&](std::size_t i, int) {
     Candidate& c = candidates[i];
     const Finalist& finalist = finalists[c.finalist][c.kept];
     if (finalist.plan.shape.form.leaf_output != LeafOutput::kLinear) return;
     const Prepared& prepared = folds[c.kept];
     Model& model = c.copies[c.kept];
-    model = model_of(polish(finalist, everything(training, prepared, config)), prepared, training.schema, config);
+    model = model_of(polish(finalist, all), prepared, training.schema, config);
     SimplifyOptions options;
     options.exact.drop_inputs = false;
     if (config.simplify) model = simplify(model, options, &judged, &judged).model;
@@ -127,7 +127,9 @@ Fit fit(const Dataset& training, const Dataset* validation, const Config& config
     std::vector<Model>& copies = models.emplace_back();
     for (std::size_t f = 0; f < folds.size(); ++f) copies.push_back(model_of(start[f], folds[f], training.schema, config));
   }
-  std::vector<Candidate> candidates = choose(std::move(models), folds, config, solved_loss(folds.front().validation));
+  double solved = 0;
+  for (const Prepared& fold : folds) solved += solved_loss(fold.validation) / static_cast<double>(folds.size());
+  std::vector<Candidate> candidates = choose(std::move(models), folds, config, solved);
   candidates.resize(std::min<std::size_t>(candidates.size(), static_cast<std::size_t>(config.trees)));
   Fit result;
   result.trained_nodes = candidates.front().trained_nodes;

@@ -25,6 +25,7 @@ struct GrowthTable {
   std::vector<std::vector<float>> columns;  // (columns, rows)
   std::vector<float> target;                // (rows, n_y) values, or 1 at the class
   std::vector<float> weight;                // (rows)
+  std::vector<float> fill;                  // (n_x) what stands for a missing input
 };
 
 // A window that goes on where the one before it ended keeps its averages.
@@ -33,6 +34,7 @@ GrowthTable growth_table(const TrainingData& data, bool averages) {
   GrowthTable table;
   table.n_x = static_cast<std::size_t>(all.n_x);
   table.n_y = static_cast<std::size_t>(all.n_y);
+  table.fill = data.fill;
   table.columns.resize(table.n_x * (averages ? 1 + kSpeeds.size() : 1));
   const std::size_t most = std::clamp<std::size_t>(kMostNumbers / table.columns.size(), 256, kMostRows);
   const auto targets = static_cast<std::size_t>(std::count_if(all.weight.begin(), all.weight.end(), [](float w) { return w > 0.0F; }));
@@ -142,6 +144,7 @@ class Growth {
       const std::size_t feature = cut.column < table_.n_x ? cut.column : table_.n_x + cell_of(cut.column);
       p_[Group::kIndex][at + feature] += kAhead;
       p_[Group::kThreshold][at + feature] = cut.threshold;
+      if (cut.column < table_.n_x) p_.missing_right[static_cast<std::size_t>(node)] = table_.fill[cut.column] < cut.threshold ? 0 : 1;
       for (const std::uint32_t row : rows) (table_.columns[cut.column][row] < cut.threshold ? left : right).push_back(row);
     }
     below.push_back(std::move(left));

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "remede/base/error.h"
+#include "remede/base/random.h"
 #include "remede/data/parts.h"
 #include "remede/data/split.h"
 
@@ -14,7 +15,9 @@ namespace {
 constexpr std::size_t kLong = 2048;   // steps: what is longer is cut
 constexpr std::size_t kWindow = 256;  // into windows of at most so many
 constexpr std::size_t kJudgedSteps = 250'000;  // of more data only a part is validated on, and simplified and improved by
-constexpr double kFewHeldOut = 20;    // sequences: fewer than that do not choose well
+constexpr std::uint64_t kThinning = 0x7468696e;  // seed of which part
+constexpr std::size_t kFewHeldOut = 20;   // sequences: fewer than that do not choose well
+constexpr std::size_t kLeastInFold = 4;
 constexpr double kMostFolds = 5;
 
 std::size_t targets_of(const Sequences& data) {
@@ -83,19 +86,20 @@ bool scales_inputs(const Config& config, const Sequences& training) {
   return config.standardise.value_or(!inputs_of_order_one(training));
 }
 
-// Weights and scales, from the two parts as they stand in the file.
-void finish(const Schema& schema, const Config& config, const Shifts& shifts, Prepared& p) {
+// Weights and scales, from the two parts as they stand in the file. Scales are those of `scaled_by`, the training part where it is null.
+void finish(const Schema& schema, const Config& config, const Shifts& shifts, const Sequences* scaled_by, Prepared& p) {
   expect_targets(p.training, "training");
+  expect_targets(p.validation, "validation");
   p.data.training = std::move(p.training);
   p.training = thinned(p.data.training);
-  p.validation = thinned(std::move(p.validation));
-  expect_targets(p.validation, "validation");
+  p.validation = thinned(p.validation);
   p.data.validation = p.validation;
   Sequences* both[] = {&p.data.training, &p.data.validation};
   const bool classes = schema.task == Task::kClassification;
   if (classes && config.class_weights == ClassWeights::kBalanced) balance(Sequences(p.data.training), both);
-  if (scales_inputs(config, p.data.training)) scale_inputs(p.data.training, shifts.inputs, p.scaling);
-  if (!classes && config.standardise.value_or(true)) scale_values(p.data.training, shifts.values, p.scaling);
+  const Sequences& measured = scaled_by != nullptr ? *scaled_by : p.data.training;
+  if (scales_inputs(config, measured)) scale_inputs(measured, shifts.inputs, p.scaling);
+  if (!classes && config.standardise.value_or(true)) scale_values(measured, shifts.values, p.scaling);
   for (Sequences* data : both) apply(p.scaling, *data);
   p.data.fill.assign(static_cast<std::size_t>(schema.n_x()), 0.0F);
   p.fill = p.scaling.x_shift.empty() ? p.data.fill : p.scaling.x_shift;
@@ -105,11 +109,18 @@ void finish(const Schema& schema, const Config& config, const Shifts& shifts, Pr
 
 }  // namespace
 
-Sequences thinned(Sequences all) {
+Sequences thinned(const Sequences& all) {
   if (all.steps() <= kJudgedSteps) return all;
-  const std::size_t every = (all.steps() + kJudgedSteps - 1) / kJudgedSteps;
-  std::vector<std::uint32_t> kept;
-  for (std::size_t s = 0; s < all.count(); s += every) kept.push_back(static_cast<std::uint32_t>(s));
+  std::vector<std::uint32_t> order, kept;
+  for (std::uint32_t s = 0; s < all.count(); ++s)
+    if (std::any_of(all.weight.begin() + all.offset[s], all.weight.begin() + all.offset[s + 1], [](float w) { return w > 0.0F; })) order.push_back(s);
+  Random(kThinning).shuffle(std::span<std::uint32_t>(order));  // not every so many: files often have a period
+  std::size_t steps = 0;
+  for (std::size_t i = 0; i < order.size() && (i == 0 || steps + all.length(order[i]) <= kJudgedSteps); ++i) {
+    kept.push_back(order[i]);
+    steps += all.length(order[i]);
+  }
+  std::sort(kept.begin(), kept.end());
   return select(all, kept);
 }
 
@@ -132,15 +143,14 @@ Prepared prepare(const Dataset& training, const Dataset* validation, const Confi
     p.training = p.validation = all;
     p.held_out = false;
   }
-  finish(training.schema, config, shifts, p);
+  finish(training.schema, config, shifts, nullptr, p);
   return p;
 }
 
 std::vector<Prepared> prepare_folds(const Dataset& training, const Dataset* validation, const Config& config, const Shifts& shifts) {
   const Sequences& all = training.sequences;
-  const auto count = static_cast<double>(all.count());
   const auto folds = static_cast<std::size_t>(std::clamp(1.0 / std::max(config.validation_fraction, 1e-9) + 0.5, 2.0, kMostFolds));
-  const bool few = count * config.validation_fraction < kFewHeldOut && all.count() >= 4 * folds;
+  const bool few = all.count() < kFewHeldOut * folds && all.count() >= kLeastInFold * folds;
   if (validation != nullptr || config.recipe != Recipe::kDefault || config.validation_fraction == 0 || !few || !training.group.empty())
     return {prepare(training, validation, config, shifts)};
   std::vector<Prepared> prepared;
@@ -155,7 +165,7 @@ std::vector<Prepared> prepare_folds(const Dataset& training, const Dataset* vali
     p.training = select(all, learned);
     p.validation = select(all, fold);
     if (targets_of(p.training) == 0 || targets_of(p.validation) == 0) return {prepare(training, validation, config, shifts)};
-    finish(training.schema, config, shifts, p);
+    finish(training.schema, config, shifts, &all, p);  // one scale for all folds: their trees may end in one model
   }
   return prepared;
 }

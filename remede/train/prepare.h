@@ -31,11 +31,12 @@ struct Shifts {
 Prepared prepare(const Dataset& training, const Dataset* validation, const Config& config, const Shifts& shifts);
 
 // The same, once for each fold where so few sequences would be held out that the choice among starts would hang on a handful: every
-// sequence is then held out by one of them. Else there is one.
+// sequence is then held out by one of them, and all have the same scales. Else there is one.
 std::vector<Prepared> prepare_folds(const Dataset& training, const Dataset* validation, const Config& config, const Shifts& shifts);
 
-// Some of the sequences where there are very many, else all: enough to judge a finished model by.
-Sequences thinned(Sequences all);
+// Some of the sequences with targets where there are very many steps, else all: enough to judge a finished model by. Whole sequences:
+// one that is longer than that alone stays as it is.
+Sequences thinned(const Sequences& all);
 
 // How long one start runs, in updates.
 struct Budget {

@@ -67,6 +67,7 @@ Score score(const Model& model, const Sequences& data, int threads) {
       }
     }
   }
+  s.weight = weight;
   if (weight == 0) return s;
   s.accuracy = correct / weight;
   s.log_loss = log_loss / weight;

@@ -12,6 +12,7 @@ namespace remede {
 struct Score {
   std::size_t sequences = 0;
   std::size_t targets = 0;  // steps that carry one
+  double weight = 0;        // of those
   double accuracy = 0;      // classification
   double log_loss = 0;
   double rmse = 0;  // regression: over all steps and values

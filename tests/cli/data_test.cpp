@@ -91,7 +91,10 @@ TEST_F(DataCli, CrossValidateForwardLearnsFromThePast) {
   EXPECT_EQ(Json::parse(result.out)["folds"].size(), 3U);
   EXPECT_TRUE(is_error(remede({"cross-validate", "data.csv", "--folds", "4", "--forward"}), 1,
                        "--forward: expected sequences of at least 5 steps, one more than folds, got one of 4"));
-  EXPECT_NE(remede({"cross-validate", "data.csv", "--group", "who", "--forward"}).code, 0);
+  const Result both = remede({"cross-validate", "data.csv", "--folds", "3", "--group", "who", "--forward"});
+  EXPECT_EQ(both.code, 2);
+  EXPECT_THAT(both.err, HasSubstr("--group"));
+  EXPECT_THAT(both.err, HasSubstr("--forward"));
 }
 
 TEST_F(DataCli, SplitByColumnIsWhatTheValidationFileWouldBe) {

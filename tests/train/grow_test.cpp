@@ -1,6 +1,7 @@
 #include "remede/train/grow.h"
 
 #include <cmath>
+#include <limits>
 
 #include <gtest/gtest.h>
 
@@ -84,6 +85,19 @@ TEST(Grow, WithoutMemoryItIsAPlainTree) {
   EXPECT_EQ(model.trees.front().feature[0], 0);
   EXPECT_NEAR(model.trees.front().threshold[0], 300.0F, 0.5F);
   EXPECT_LT(score(model, testing::regimes(60, 4).sequences).rmse, 150.0);  // the spread of the values is 410
+}
+
+TEST(Grow, MissingInputsGoWhereTheTableSawThem) {
+  Dataset data = testing::regimes(60, 3);
+  for (std::size_t i = 0; i < data.sequences.x.size(); i += 14) data.sequences.x[i] = std::numeric_limits<float>::quiet_NaN();
+  TrainingData training = training_of(data);
+  for (const float fill : {290.0F, 310.0F}) {
+    training.fill = {fill, 0.0F};
+    Random random(1);
+    Parameters<float> parameters = initial_parameters(rich_plan(data, 1, 0), training.quantiles, random);
+    grow(training, parameters);
+    EXPECT_EQ(harden(parameters).missing_right[0], fill > 300.0F ? 1 : 0);
+  }
 }
 
 TEST(Grow, WindowsOfALongSequenceKeepTheAveragesOfTheWhole) {
