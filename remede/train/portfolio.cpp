@@ -14,6 +14,7 @@ constexpr double kSignalLength = 1e6;                      // and of one lane
 constexpr double kPromising = 0.3;                         // of the loss of a constant answer: other starts will do better still
 constexpr std::size_t kLittle = 5000;                      // targets: fewer are soon known by heart
 constexpr std::size_t kBlurred = 250'000;                  // numbers of input: of more no start keeps a copy with noise
+constexpr double kLanes = 16;                              // of the kernels: fewer sequences take as long
 constexpr double kMoreStarts = 2;                          // at most so many times the signal's starts, where a start is soon trained
 constexpr int kGrown = 4;                                  // of a signal's starts are grown greedily
 constexpr float kJitter = 0.7F;                            // standard deviation of the logarithm of a rate
@@ -91,7 +92,8 @@ float noise(const Sequences& training, Random& random) {
 int signal_starts(const Config& config, const Sequences& training) {
   const int batch = batch_for(config, training);
   const double length = static_cast<double>(training.steps()) / static_cast<double>(training.count());
-  const double steps = static_cast<double>(signal_round(batch, training)) * length * std::min(static_cast<double>(batch), static_cast<double>(training.count()));
+  const double sequences = std::max(kLanes, std::min(static_cast<double>(batch), static_cast<double>(training.count())));
+  const double steps = static_cast<double>(signal_round(batch, training)) * length * sequences;
   return static_cast<int>(config.starts * std::clamp(kSignalSteps / (2 * steps), 1.0, kMoreStarts));
 }
 
