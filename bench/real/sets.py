@@ -70,7 +70,9 @@ def cascaded_tanks(folder):
     of = lambda name: np.array(columns[name], float)
     u, y = of("uEst")[:, None].astype(np.float32), of("yEst")
     test = Part([of("uVal")[:, None].astype(np.float32)], [of("yVal")])
-    return DataSet("cascaded_tanks", ["u"], [], Part([u[:768]], [y[:768]]), Part([u[768:]], [y[768:]]), {"cascaded_tanks": test},
+    # The tanks are not at rest in the middle of the record: validation runs from its beginning, and its end is scored.
+    late = np.where(np.arange(len(y)) < 768, np.nan, y)
+    return DataSet("cascaded_tanks", ["u"], [], Part([u[:768]], [y[:768]]), Part([u], [late]), {"cascaded_tanks": test},
                    "level of the second tank from the input u alone; 768 / 256 / 1,024 steps, all of them scored")
 
 

@@ -105,6 +105,7 @@ void polish_all(const std::vector<std::vector<Finalist>>& finalists, std::vector
     model = model_of(polish(finalist, all), prepared, training.schema, config);
     SimplifyOptions options;
     options.exact.drop_inputs = false;
+    options.tolerance.log_loss = options.tolerance.squared_error = 0;  // nothing is held out any more, and what is known by heart bears much
     if (config.simplify) model = simplify(model, options, &judged, &judged).model;
   });
 }
