@@ -53,6 +53,18 @@ TEST(Polish, LearnsOnFromWhereItIs) {
   EXPECT_EQ(polish(before, data).parameters.values, after.parameters.values) << "the same every time";
 }
 
+TEST(Polish, GoesOnForLongerWhereInputsCarryNoise) {
+  const TrainingData data = averages(64);
+  Finalist before = start(LeafOutput::kLinear, data);
+  before.plan.noise = 0.1F;
+  Trainer trainer(before.plan, data);
+  trainer.begin_at(before.parameters);
+  trainer.begin_decay(900);  // three first rounds
+  const auto engine = make_engine(1);
+  trainer.advance_to(900, *engine);
+  EXPECT_EQ(polish(before, data).parameters.values, trainer.averaged().values);
+}
+
 TEST(Polish, LeavesConstantLeavesAlone) {
   const TrainingData data = averages(8);
   const Finalist before = start(LeafOutput::kConstant, data);
