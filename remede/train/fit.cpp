@@ -29,7 +29,7 @@ SearchResult run_recipe(const Config& config, const Schema& schema, const std::v
   const Prepared& prepared = folds.front();
   std::vector<const TrainingData*> data;
   for (const Prepared& fold : folds) data.push_back(&fold.data);
-  if (config.recipe == Recipe::kDefault) return search(config, draw_portfolios(config, prepared.data.training), data, session);
+  if (config.recipe == Recipe::kDefault) return search(config, draw_portfolios(config, prepared.data), data, session);
   const StartPlan plan = single_plan(config, schema, fixed_by(config, LeafForm()), fixed_by(config, GradientForm()));
   const Budget budget = budget_of(config, prepared.data.training.count(), kUpdates);
   return train_single(plan, prepared.data, budget, config.threads, session);

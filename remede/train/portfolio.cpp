@@ -12,8 +12,10 @@ constexpr std::uint64_t kPlanStream = 0x706c616e00000000;  // plans are drawn ap
 constexpr double kSignalSteps = 3e6;                       // of data in the first round of a signal's starts
 constexpr double kSignalLength = 1e6;                      // and of one lane
 constexpr double kPromising = 0.3;                         // of the loss of a constant answer: other starts will do better still
-constexpr std::size_t kLittle = 5000;                      // targets: fewer are soon known by heart
-constexpr std::size_t kBlurred = 250'000;                  // numbers of input: of more no start keeps a copy with noise
+constexpr std::ptrdiff_t kLittle = 5000;                   // targets: fewer are soon known by heart
+constexpr std::size_t kSeveral = 20;                       // sequences that show that they differ,
+constexpr std::size_t kFew = 500;                          // and too few to show how,
+constexpr std::size_t kSteps = 5;                          // each with so many steps: rows of a table have nothing in common to shift
 constexpr double kLanes = 16;                              // of the kernels: fewer sequences take as long
 constexpr double kMoreStarts = 2;                          // at most so many times the signal's starts, where a start is soon trained
 constexpr int kGrown = 4;                                  // of a signal's starts are grown greedily
@@ -81,11 +83,17 @@ std::uint64_t signal_round(int batch, const Sequences& training) {
       std::clamp(std::min({kSignalSteps / (length * sequences), kSignalLength / length, passes}), 400.0, 12000.0));
 }
 
-// In spreads of the inputs. Where there are more data, starts with noise did not do better on validation data.
-float noise(const Sequences& training, Random& random) {
-  const auto targets = static_cast<std::size_t>(std::count_if(training.weight.begin(), training.weight.end(), [](float w) { return w > 0.0F; }));
-  if (targets >= kLittle || training.x.size() > kBlurred) return 0.0F;
-  return exp(static_cast<float>(random.uniform(-2.3, -0.5)));  // .1 .. .6
+// Noise on every value. Where there are more data, starts with noise did not do better on validation data.
+bool needs_noise(const Sequences& training) {
+  return std::count_if(training.weight.begin(), training.weight.end(), [](float w) { return w > 0.0F; }) < kLittle;
+}
+
+// An offset for all steps of a sequence: recordings differ from one another by how sensors were mounted, who wore them, which engine it was. Few of
+// them are soon known by heart, however long they are; of a single one nothing says by how much it could differ.
+bool needs_offsets(const TrainingData& data) {
+  std::size_t sequences = 0;
+  for (std::size_t s = 0; s < data.training.count(); ++s) sequences += data.begins(s) ? 1 : 0;
+  return sequences >= kSeveral && sequences < kFew && data.training.steps() >= kSteps * sequences;
 }
 
 // A start of few updates is cheap: there can be more of them.
@@ -99,11 +107,13 @@ int signal_starts(const Config& config, const Sequences& training) {
 
 }  // namespace
 
-std::vector<Portfolio> draw_portfolios(const Config& config, const Sequences& training) {
+std::vector<Portfolio> draw_portfolios(const Config& config, const TrainingData& data) {
+  const Sequences& training = data.training;
   enum class Regime { kEvent, kEventAgain, kSignal };
   std::vector<Regime> regimes = {Regime::kEvent, Regime::kEventAgain, Regime::kSignal};
   if (config.form == FormChoice::kPaper || config.leaf_output == LeafOutput::kConstant) regimes = {Regime::kEvent, Regime::kEventAgain};
   if (config.form == FormChoice::kRich || config.leaf_output == LeafOutput::kLinear) regimes = {Regime::kSignal};
+  const bool noise = needs_noise(training), offsets = needs_offsets(data);
   std::vector<Portfolio> stages;
   std::uint64_t number = 0;
   for (const Regime regime : regimes) {
@@ -129,7 +139,9 @@ std::vector<Portfolio> draw_portfolios(const Config& config, const Sequences& tr
         plan.first_round = signal_round(plan.batch, training);
         plan.validations = 8;
         plan.grown = i < kGrown;
-        plan.noise = noise(training, random);
+        const float size = exp(static_cast<float>(random.uniform(-2.3, -0.5)));  // .1 .. .6 spreads of the inputs
+        if (noise) plan.noise = size;
+        if (offsets) plan.offset = 2 * size;
       }
       plan.seed = static_cast<std::uint64_t>(config.seed);
       plan.stream = number;

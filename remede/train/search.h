@@ -45,7 +45,7 @@ struct Portfolio {
 };
 
 // The portfolios of the recipe, one per stage: what the configuration fixes, the rest drawn from each start's own random stream.
-std::vector<Portfolio> draw_portfolios(const Config& config, const Sequences& training);
+std::vector<Portfolio> draw_portfolios(const Config& config, const TrainingData& data);
 
 // REQUIRES: at least one fold. They outlive the call.
 SearchResult search(const Config& config, const std::vector<Portfolio>& stages, const std::vector<const TrainingData*>& folds, Session& session);

@@ -45,6 +45,7 @@ struct StartPlan {
   bool thresholds_from_data = false;  // those of the inputs; cells start in +- scales.threshold in any case
   bool grown = false;                 // the tree is grown greedily (grow.h) in place of what is drawn
   float noise = 0.0F;                 // added to the inputs anew in every epoch, in spreads of each: little data are not learned by heart
+  float offset = 0.0F;                // the same, one value for all steps of a sequence: no two recordings are set up alike
   float clip = 1.0F;                  // largest norm of the gradient; 0: no limit
   int batch = 32;                     // sequences per update
   float shrink = 0.0F;                // writes and linear leaves come closer to 0 by this part of their rate with every update (L1)

@@ -7,12 +7,6 @@
 #include "remede/train/grow.h"
 
 namespace remede {
-namespace {
-
-constexpr std::uint64_t kNoiseSeed = 0x6e6f697365;  // noise is drawn apart from the start's own numbers
-constexpr float kUniformSpread = 1.7320508F;        // half width of a uniform distribution of standard deviation 1
-
-}  // namespace
 
 Trainer::Trainer(const StartPlan& plan, const TrainingData& data)
     : plan_(plan),
@@ -32,11 +26,7 @@ Trainer::Trainer(const StartPlan& plan, const TrainingData& data)
   std::iota(order_.begin(), order_.end(), 0U);
   std::iota(validation_.begin(), validation_.end(), 0U);
   position_ = order_.size();  // the first batch shuffles
-  if (plan.noise > 0.0F) {
-    blurred_ = data.training;
-    for (std::size_t f = 0; f < static_cast<std::size_t>(plan.shape.n_x); ++f)
-      noise_scale_.push_back(plan.noise * data.quantiles.spread(f) * kUniformSpread / 32768.0F);
-  }
+  if (plan.noise > 0.0F || plan.offset > 0.0F) blur_.emplace(plan, data);
   if (!data.continues.empty()) {
     before_.resize(order_.size() * static_cast<std::size_t>(plan.shape.n_m));
     after_ = before_;
@@ -45,9 +35,7 @@ Trainer::Trainer(const StartPlan& plan, const TrainingData& data)
 
 void Trainer::update(Engine& engine) {
   const std::span<const std::uint32_t> batch = next_batch();
-  const Carry carry{before_, after_};
-  const BatchLoss loss = engine.gradient(parameters_, plan_.gradient, training(), data_->fill, batch, gradient_,
-                                         data_->continues.empty() ? nullptr : &carry);
+  const BatchLoss loss = batch_gradient(batch, engine);
   const float clip = clip_factor(gradient_.values, plan_.clip);
   lost_ = !std::isfinite(loss.loss) || !std::isfinite(clip);
   if (lost_) return;
@@ -57,6 +45,27 @@ void Trainer::update(Engine& engine) {
   carry_over(batch);
   since_validation_ += loss;
   ++updates_;
+}
+
+BatchLoss Trainer::batch_gradient(std::span<const std::uint32_t> batch, Engine& engine) {
+  const bool carries = !data_->continues.empty();
+  if (!blur_) {
+    const Carry carry{before_, after_};
+    return engine.gradient(parameters_, plan_.gradient, data_->training, data_->fill, batch, gradient_, carries ? &carry : nullptr);
+  }
+  const auto n_m = static_cast<std::ptrdiff_t>(carries ? plan_.shape.n_m : 0);
+  of_batch_.resize(batch.size());
+  std::iota(of_batch_.begin(), of_batch_.end(), 0U);
+  before_of_batch_.resize(batch.size() * static_cast<std::size_t>(n_m));
+  after_of_batch_.resize(before_of_batch_.size());
+  for (std::size_t i = 0; i < batch.size(); ++i)
+    std::copy_n(before_.begin() + batch[i] * n_m, n_m, before_of_batch_.begin() + static_cast<std::ptrdiff_t>(i) * n_m);
+  const Carry carry{before_of_batch_, after_of_batch_};
+  const BatchLoss loss = engine.gradient(parameters_, plan_.gradient, blur_->batch(batch, epoch_), data_->fill, of_batch_, gradient_,
+                                         carries ? &carry : nullptr);
+  for (std::size_t i = 0; i < batch.size(); ++i)
+    std::copy_n(after_of_batch_.begin() + static_cast<std::ptrdiff_t>(i) * n_m, n_m, after_.begin() + batch[i] * n_m);
+  return loss;
 }
 
 void Trainer::shrink(float factor) {
@@ -102,25 +111,11 @@ std::span<const std::uint32_t> Trainer::next_batch() {
     random_.shuffle(std::span<std::uint32_t>(order_));
     position_ = 0;
     ++epoch_;
-    blur();
   }
   const std::size_t size = std::min(batch, order_.size() - position_);
   const std::span<const std::uint32_t> numbers(order_.data() + position_, size);
   position_ += size;
   return numbers;
-}
-
-// Uniform noise, of an epoch's own stream: a resumed start draws the same again.
-void Trainer::blur() {
-  if (plan_.noise == 0.0F) return;
-  Random random(plan_.seed ^ kNoiseSeed, (plan_.stream << 32) + epoch_);
-  const std::size_t n_x = noise_scale_.size();
-  std::uint64_t bits = 0;
-  for (std::size_t i = 0, f = 0; i < blurred_.x.size(); ++i, f = f + 1 == n_x ? 0 : f + 1) {
-    if (i % 4 == 0) bits = random.bits();
-    blurred_.x[i] = data_->training.x[i] + noise_scale_[f] * (static_cast<float>(bits & 0xffffU) - 32767.5F);
-    bits >>= 16U;
-  }
 }
 
 BatchLoss Trainer::validate(Engine& engine) {
@@ -195,7 +190,6 @@ void Trainer::load(ByteReader& from) {
   from.get(order_, data_->training.count());
   position_ = from.get<std::uint64_t>();
   from.get(epoch_);
-  blur();
   from.get(updates_);
   lost_ = from.get<std::uint8_t>() != 0;
   from.get(validated_at_);

@@ -9,27 +9,19 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "remede/engine/engine.h"
+#include "remede/train/blur.h"
 #include "remede/train/bytes.h"
 #include "remede/train/optimiser.h"
 #include "remede/train/schedule.h"
 #include "remede/train/start.h"
+#include "remede/train/training_data.h"
 
 namespace remede {
-
-// What all starts of a fit learn from. Shared and read-only; must outlive the trainers.
-struct TrainingData {
-  Sequences training;
-  Sequences validation;      // may be the training data again
-  std::vector<float> fill;   // (n_x) what a missing input counts as
-  InputQuantiles quantiles;  // of the training inputs
-  // (training sequences) 1: a window of a longer sequence that goes on where the one before it ended, and starts from the memory the
-  // other had when it was last shown; empty: none does.
-  std::vector<std::uint8_t> continues;
-};
 
 // Updates that show about every training sequence once.
 std::uint64_t updates_per_epoch(std::size_t sequences, int batch);
@@ -84,8 +76,7 @@ class Trainer {
   void carry_over(std::span<const std::uint32_t> batch);
   void shrink(float factor);
   void average();
-  void blur();
-  const Sequences& training() const { return plan_.noise > 0.0F ? blurred_ : data_->training; }
+  BatchLoss batch_gradient(std::span<const std::uint32_t> batch, Engine& engine);
   std::span<const std::uint32_t> next_batch();
 
   StartPlan plan_;
@@ -96,9 +87,10 @@ class Trainer {
   Parameters<float> average_;   // of the parameters over the last updates: what is validated
   Adam adam_;
   Schedule schedule_;
-  Sequences blurred_;                      // the training data with this epoch's noise; empty where the plan has none
-  std::vector<float> noise_scale_;         // (n_x)
   std::uint64_t epoch_ = 0;
+  std::optional<Blur> blur_;             // where the plan has noise,
+  std::vector<std::uint32_t> of_batch_;  // the sequences of its batch, 0, 1, 2, ...,
+  std::vector<float> before_of_batch_, after_of_batch_;  // and the memory they carry
   std::vector<float> before_, after_;      // (training sequences, n_m) carried memory; empty where no sequence was cut
   std::vector<std::uint32_t> order_;       // the training sequences, shuffled anew every epoch
   std::vector<std::uint32_t> validation_;  // 0, 1, 2, ...: all of them

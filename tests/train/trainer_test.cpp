@@ -37,6 +37,13 @@ class Recorder final : public Engine {
 
   std::vector<std::vector<float>> inputs;
 
+  // Those of the trainer's first update.
+  std::vector<std::vector<std::uint32_t>> batches_of(Trainer trainer) {
+    Recorder other;
+    trainer.advance_to(1, other);
+    return other.batches;
+  }
+
   BatchLoss gradient(const Parameters<float>& parameters, const GradientForm&, const Sequences& data, std::span<const float>,
                      std::span<const std::uint32_t> batch, Parameters<float>& gradient, const Carry*) override {
     batches.emplace_back(batch.begin(), batch.end());
@@ -66,22 +73,24 @@ TEST(Trainer, AnEpochShowsEverySequenceAtMostOnceInANewOrder) {
   EXPECT_EQ(updates_per_epoch(3, 32), 1U);
 }
 
-TEST(Trainer, NoiseIsNewInEveryEpochAndAsLargeAsPlanned) {
+TEST(Trainer, ShowsItsBatchesWithNoiseAndCarriesMemoryAsWithoutIt) {
   TrainingData data = small_material();
-  for (std::size_t i = 0; i < data.training.x.size(); ++i) data.training.x[i] = static_cast<float>(i % 601) / 100.0F;  // spread: 2
-  data.training.x[7] = std::numeric_limits<float>::quiet_NaN();
-  data.quantiles = input_quantiles(data.training);
+  data.continues.assign(150, 1);
+  data.continues[0] = 0;
+  StartPlan noisy = small_plan();
+  noisy.noise = 0.2F;
   Recorder engine;
-  StartPlan plan = small_plan();
-  plan.noise = 0.1F;
-  Trainer trainer(plan, data);
-  trainer.advance_to(6, engine);
-  EXPECT_TRUE(std::isnan(engine.inputs[0][7]));
-  EXPECT_EQ(engine.inputs[0][8], engine.inputs[4][8]);
-  EXPECT_NE(engine.inputs[0][8], engine.inputs[5][8]);
-  double squares = 0;
-  for (std::size_t i = 8; i < data.training.x.size(); ++i) squares += std::pow(static_cast<double>(engine.inputs[0][i] - data.training.x[i]), 2);
-  EXPECT_NEAR(std::sqrt(squares / static_cast<double>(data.training.x.size() - 8)), 0.2, 0.01);
+  Trainer(noisy, data).advance_to(1, engine);
+  const Sequences plain = select(data.training, engine.batches_of(Trainer(small_plan(), data)).front());
+  ASSERT_EQ(engine.inputs[0].size(), plain.x.size());
+  EXPECT_NE(engine.inputs[0], plain.x);
+
+  noisy.noise = 1e-30F;  // noise that changes no value
+  const auto real = make_plain_engine();
+  Trainer with(noisy, data), without(small_plan(), data);
+  with.advance_to(12, *real);
+  without.advance_to(12, *real);
+  EXPECT_EQ(with.parameters().values, without.parameters().values);
 }
 
 TEST(Trainer, ASmallRestWaitsForTheNextEpochAndASmallSetIsOneBatch) {
@@ -166,7 +175,7 @@ TEST(Trainer, ContinuesFromItsSavedStateToTheSameBits) {
   const TrainingData data = small_material();
   const auto engine = make_plain_engine();
   StartPlan noisy = small_plan();
-  noisy.noise = 0.2F;
+  noisy.noise = noisy.offset = 0.2F;
   const StartPlan plans[] = {small_plan(), noisy};
   for (const std::uint64_t cut : {0U, 1U, 4U, 5U, 12U, 13U}) {
     const StartPlan& plan = plans[cut % 2];
