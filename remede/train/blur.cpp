@@ -1,5 +1,7 @@
 #include "remede/train/blur.h"
 
+#include <utility>
+
 #include "remede/base/random.h"
 
 namespace remede {
@@ -23,7 +25,6 @@ Blur::Blur(const StartPlan& plan, const TrainingData& data) : data_(&data), seed
     offset_.push_back(plan.offset * width);
   }
   shift_.resize(offset_.size());
-  for (std::uint32_t s = 0; s < data.continues.size(); ++s) first_.push_back(data.begins(s) ? s : first_.back());
   batch_.n_x = data.training.n_x;
   batch_.n_y = data.training.n_y;
 }
@@ -39,7 +40,14 @@ const Sequences& Blur::batch(std::span<const std::uint32_t> numbers, std::uint64
   return batch_;
 }
 
-void Blur::add(std::uint32_t number, std::uint64_t epoch) {
+void Blur::release() {
+  Sequences empty;
+  empty.n_x = batch_.n_x;
+  empty.n_y = batch_.n_y;
+  batch_ = std::move(empty);
+}
+
+void Blur::add(std::uint32_t number, std::uint64_t drawn) {
   const Sequences& all = data_->training;
   const std::int64_t begin = all.offset[number], end = all.offset[number + 1];
   append(all.label, begin, end, batch_.label);
@@ -47,9 +55,9 @@ void Blur::add(std::uint32_t number, std::uint64_t epoch) {
   append(all.weight, begin, end, batch_.weight);
   batch_.offset.push_back(batch_.offset.back() + end - begin);
 
-  Random offsets(epoch ^ kOffsetSeed, first_.empty() ? number : first_[number]);
+  Random offsets(drawn ^ kOffsetSeed, number);
   for (std::size_t f = 0; f < shift_.size(); ++f) shift_[f] = offset_[f] * static_cast<float>(offsets.uniform(-1.0, 1.0));
-  Random random(epoch, number);
+  Random random(drawn, number);
   std::uint64_t bits = 0;
   const std::size_t n_x = shift_.size(), values = static_cast<std::size_t>(end - begin) * n_x;
   const float* from = all.x.data() + static_cast<std::size_t>(begin) * n_x;

@@ -17,18 +17,20 @@ class Blur {
   // `data` must outlive it.
   Blur(const StartPlan& plan, const TrainingData& data);
 
-  // The training sequences with these numbers, in this order, as this epoch shows them: which others are asked for changes nothing. Valid until
-  // the next call. No allocation once it has seen batches as large.
+  // The training sequences with these numbers, in this order, as this epoch shows them: which others are asked for changes nothing. A missing
+  // value stays missing. Valid until the next call. No allocation once it has seen batches as large.
   const Sequences& batch(std::span<const std::uint32_t> numbers, std::uint64_t epoch);
 
+  // Gives back the memory of the last batch: a start that waits for its turn holds none.
+  void release();
+
  private:
-  void add(std::uint32_t number, std::uint64_t epoch);
+  void add(std::uint32_t number, std::uint64_t drawn);
 
   const TrainingData* data_;
   std::uint64_t seed_, stream_;
   std::vector<float> noise_, offset_;  // (n_x) the largest of each
   std::vector<float> shift_;           // (n_x) scratch: the offset of a sequence
-  std::vector<std::uint32_t> first_;   // (training sequences) the first window of the same sequence; empty where none was cut
   Sequences batch_;
 };
 

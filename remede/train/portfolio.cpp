@@ -15,7 +15,7 @@ constexpr double kPromising = 0.3;                         // of the loss of a c
 constexpr std::ptrdiff_t kLittle = 5000;                   // targets: fewer are soon known by heart
 constexpr std::size_t kSeveral = 20;                       // sequences that show that they differ,
 constexpr std::size_t kFew = 500;                          // and too few to show how,
-constexpr std::size_t kSteps = 5;                          // each with so many steps: rows of a table have nothing in common to shift
+constexpr std::size_t kSteps = 5;                          // on average in each: rows of a table have nothing in common to shift
 constexpr double kLanes = 16;                              // of the kernels: fewer sequences take as long
 constexpr double kMoreStarts = 2;                          // at most so many times the signal's starts, where a start is soon trained
 constexpr int kGrown = 4;                                  // of a signal's starts are grown greedily
@@ -89,11 +89,11 @@ bool needs_noise(const Sequences& training) {
 }
 
 // An offset for all steps of a sequence: recordings differ from one another by how sensors were mounted, who wore them, which engine it was. Few of
-// them are soon known by heart, however long they are; of a single one nothing says by how much it could differ.
+// them are soon known by heart, however long they are; of a single one nothing says by how much it could differ. Not where sequences are cut: a window
+// begins with the memory of an earlier epoch, whose offset was another.
 bool needs_offsets(const TrainingData& data) {
-  std::size_t sequences = 0;
-  for (std::size_t s = 0; s < data.training.count(); ++s) sequences += data.begins(s) ? 1 : 0;
-  return sequences >= kSeveral && sequences < kFew && data.training.steps() >= kSteps * sequences;
+  const std::size_t sequences = data.training.count();
+  return data.continues.empty() && sequences >= kSeveral && sequences < kFew && data.training.steps() >= kSteps * sequences;
 }
 
 // A start of few updates is cheap: there can be more of them.

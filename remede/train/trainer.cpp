@@ -93,8 +93,9 @@ void Trainer::carry_over(std::span<const std::uint32_t> batch) {
 void Trainer::advance_to(std::uint64_t updates, Engine& engine, const std::function<bool()>& pause) {
   while (updates_ < updates && !lost_) {
     update(engine);
-    if (pause && pause()) return;
+    if (pause && pause()) break;
   }
+  if (blur_) blur_->release();
 }
 
 std::uint64_t updates_per_epoch(std::size_t sequences, int batch) {

@@ -32,7 +32,7 @@ class Trainer {
   Trainer(const StartPlan& plan, const TrainingData& data);
 
   // Mini-batch updates until `updates` are done in all since the start, the start is lost, or `pause` says so: it is
-  // asked after every update. No allocation.
+  // asked after every update. No allocation but for the first batch with noise.
   void advance_to(std::uint64_t updates, Engine& engine, const std::function<bool()>& pause = {});
 
   // Loss on all validation data, added to the curves; the parameters are kept when it is the lowest so far.
@@ -88,7 +88,7 @@ class Trainer {
   Adam adam_;
   Schedule schedule_;
   std::uint64_t epoch_ = 0;
-  std::optional<Blur> blur_;             // where the plan has noise,
+  std::optional<Blur> blur_;             // where the plan has noise or offsets,
   std::vector<std::uint32_t> of_batch_;  // the sequences of its batch, 0, 1, 2, ...,
   std::vector<float> before_of_batch_, after_of_batch_;  // and the memory they carry
   std::vector<float> before_, after_;      // (training sequences, n_m) carried memory; empty where no sequence was cut

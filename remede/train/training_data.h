@@ -18,8 +18,6 @@ struct TrainingData {
   // (training sequences) 1: a window of a longer sequence that goes on where the one before it ended, and starts from the memory the
   // other had when it was last shown; empty: none does.
   std::vector<std::uint8_t> continues;
-
-  bool begins(std::size_t s) const { return continues.empty() || continues[s] == 0; }  // no later window of a sequence
 };
 
 }  // namespace remede

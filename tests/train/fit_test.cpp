@@ -106,20 +106,6 @@ TEST(Fit, TheFirstOfSeveralTreesHasTheSameBytesAsTheOneTree) {
   }
 }
 
-TEST(Fit, WhatIsSimplifiedAfterTheLastTrainingCostsTheDataNothing) {
-  const Dataset data = testing::regimes(120, 3);
-  Config config;
-  config.leaf_output = LeafOutput::kLinear;
-  config.depth = 3;
-  config.starts = 1;
-  config.threads = 1;
-  const Model small = fit(data, nullptr, config).model;
-  config.simplify = false;
-  const Model whole = fit(data, nullptr, config).model;
-  EXPECT_LT(small.node_count(), whole.node_count());
-  EXPECT_LE(score(small, data.sequences).rmse, score(whole, data.sequences).rmse * (1 + 1e-5));
-}
-
 TEST(Fit, FoldsNoiseAndGrownStartsEndInTheSameBytes) {
   Dataset data = testing::regimes(40, 3);
   data.sequences.x[5] = std::numeric_limits<float>::quiet_NaN();

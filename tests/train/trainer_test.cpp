@@ -172,7 +172,9 @@ TEST(Trainer, ADecayEndsInAStandstill) {
 }
 
 TEST(Trainer, ContinuesFromItsSavedStateToTheSameBits) {
-  const TrainingData data = small_material();
+  TrainingData data = small_material();
+  data.continues.assign(150, 0);
+  for (std::size_t s = 0; s < 150; ++s) data.continues[s] = s % 3 != 0;
   const auto engine = make_plain_engine();
   StartPlan noisy = small_plan();
   noisy.noise = noisy.offset = 0.2F;
