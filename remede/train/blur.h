@@ -18,14 +18,14 @@ class Blur {
   Blur(const StartPlan& plan, const TrainingData& data);
 
   // The training sequences with these numbers, in this order, as this epoch shows them: which others are asked for changes nothing. A missing
-  // value stays missing. Valid until the next call. No allocation once it has seen batches as large.
+  // value stays missing. Valid until the next call.
   const Sequences& batch(std::span<const std::uint32_t> numbers, std::uint64_t epoch);
 
   // Gives back the memory of the last batch: a start that waits for its turn holds none.
-  void release();
+  void release() { batch_ = Sequences(); }
 
  private:
-  void add(std::uint32_t number, std::uint64_t drawn);
+  void add(std::uint64_t drawn, std::uint32_t number, std::span<float> x);  // to all values of one sequence
 
   const TrainingData* data_;
   std::uint64_t seed_, stream_;

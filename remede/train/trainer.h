@@ -32,7 +32,7 @@ class Trainer {
   Trainer(const StartPlan& plan, const TrainingData& data);
 
   // Mini-batch updates until `updates` are done in all since the start, the start is lost, or `pause` says so: it is
-  // asked after every update. No allocation but for the first batch with noise.
+  // asked after every update. No allocation where the plan has neither noise nor offsets.
   void advance_to(std::uint64_t updates, Engine& engine, const std::function<bool()>& pause = {});
 
   // Loss on all validation data, added to the curves; the parameters are kept when it is the lowest so far.

@@ -38,7 +38,7 @@ class Recorder final : public Engine {
   std::vector<std::vector<float>> inputs;
 
   // Those of the trainer's first update.
-  std::vector<std::vector<std::uint32_t>> batches_of(Trainer trainer) {
+  static std::vector<std::vector<std::uint32_t>> batches_of(Trainer trainer) {
     Recorder other;
     trainer.advance_to(1, other);
     return other.batches;
@@ -81,7 +81,7 @@ TEST(Trainer, ShowsItsBatchesWithNoiseAndCarriesMemoryAsWithoutIt) {
   noisy.noise = 0.2F;
   Recorder engine;
   Trainer(noisy, data).advance_to(1, engine);
-  const Sequences plain = select(data.training, engine.batches_of(Trainer(small_plan(), data)).front());
+  const Sequences plain = select(data.training, Recorder::batches_of(Trainer(small_plan(), data)).front());
   ASSERT_EQ(engine.inputs[0].size(), plain.x.size());
   EXPECT_NE(engine.inputs[0], plain.x);
 
