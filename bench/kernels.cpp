@@ -38,7 +38,8 @@ void plain(benchmark::State& state) {
 }
 void fast(benchmark::State& state) {
   const auto engine = make_engine();
-  run(state, *engine, {{static_cast<int>(state.range(0)), 1, 5, 3, {}}, static_cast<std::size_t>(state.range(1)), 16, 1}, true);
+  run(state, *engine,
+      {{static_cast<int>(state.range(0)), 1, 5, 3, {}}, static_cast<std::size_t>(state.range(1)), 16, 1}, true);
 }
 void fast_loss(benchmark::State& state) {
   const auto engine = make_engine();
@@ -46,7 +47,8 @@ void fast_loss(benchmark::State& state) {
 }
 void fast_richest(benchmark::State& state) {
   const auto engine = make_engine();
-  run(state, *engine, {{static_cast<int>(state.range(0)), static_cast<int>(state.range(1)), 5, 3, richest()}, 512, 16, 1}, true);
+  run(state, *engine,
+      {{static_cast<int>(state.range(0)), static_cast<int>(state.range(1)), 5, 3, richest()}, 512, 16, 1}, true);
 }
 
 BENCHMARK(plain)->Arg(6)->Arg(10);

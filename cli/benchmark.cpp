@@ -1,5 +1,6 @@
-// remede benchmark train|predict|stream: how many steps per second this machine does, on a tree and sequences of a given shape.
-// Time is cut into slices; the median and the best slice are reported, since other programs may run beside.
+// remede benchmark train|predict|stream: how many steps per second this machine does, on a tree and sequences of a
+// given shape. Time is cut into slices; the median and the best slice are reported, since other programs may run
+// beside.
 #include <algorithm>
 #include <chrono>
 #include <map>
@@ -29,11 +30,12 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kSlices = 9;                        // odd: the median is one of them
-constexpr std::size_t kLeastSequences = 2048;     // batches are cut from so many, so that data are not always in the cache
-constexpr std::size_t kManySteps = 1U << 20;      // but from no more steps than this
-constexpr double kMostSteps = 1e8;                // of a batch
-constexpr std::size_t kStepsPerReading = 1000;    // stepping: the clock is read this often, so that reading it costs nothing
+constexpr int kSlices = 9;                     // odd: the median is one of them
+constexpr std::size_t kLeastSequences = 2048;  // batches are cut from so many, so that data are not always in the cache
+constexpr std::size_t kManySteps = 1U << 20;   // but from no more steps than this
+constexpr double kMostSteps = 1e8;             // of a batch
+constexpr std::size_t kStepsPerReading =
+    1000;  // stepping: the clock is read this often, so that reading it costs nothing
 constexpr std::size_t kMostParameters = 1U << 27;  // half a gigabyte; training needs four times as much
 constexpr float kStill = 1e-6F;  // learning rate while timing: every number is updated, and the tree stays what it is
 
@@ -100,7 +102,8 @@ Rate measure(double seconds, double steps, const Run& run) {
 Shape shape_of(const BenchmarkFlags& flags) {
   const Shape shape = {flags.depth, flags.inputs, flags.memory, flags.classes, forms().at(flags.form)};
   if (shape.total() > kMostParameters)
-    throw UsageError(fmt::format("benchmark: expected a tree of at most {} parameters, got {}", kMostParameters, shape.total()));
+    throw UsageError(
+        fmt::format("benchmark: expected a tree of at most {} parameters, got {}", kMostParameters, shape.total()));
   return shape;
 }
 
@@ -114,8 +117,14 @@ GradientForm gradient_of(const BenchmarkFlags& flags) {
 // Batches one after the other, in the order of the data, and one update of the optimiser after each gradient.
 class Training {
  public:
-  Training(Engine& engine, const GradientForm& form, const Sequences& data, std::size_t batch, Parameters<float>& parameters, const Rates& rates)
-      : engine_(engine), form_(form), data_(data), batch_(batch), parameters_(parameters), adam_(parameters.shape, rates) {
+  Training(Engine& engine, const GradientForm& form, const Sequences& data, std::size_t batch,
+           Parameters<float>& parameters, const Rates& rates)
+      : engine_(engine),
+        form_(form),
+        data_(data),
+        batch_(batch),
+        parameters_(parameters),
+        adam_(parameters.shape, rates) {
     order_.resize(data.count() / batch * batch);
     std::iota(order_.begin(), order_.end(), 0U);
   }
@@ -137,7 +146,8 @@ class Training {
   std::size_t at_ = 0;
 };
 
-// A start of the default recipe after some updates on the paper's fifth task, whose shape is that of the default workload.
+// A start of the default recipe after some updates on the paper's fifth task, whose shape is that of the default
+// workload.
 Parameters<float> trained_parameters(const BenchmarkFlags& flags, const Sequences& data, Engine& engine) {
   StartPlan plan;
   plan.shape = shape_of(flags);
@@ -166,10 +176,12 @@ Json train(const BenchmarkFlags& flags) {
     options.seed = flags.seed;
     data = generate("sign-memory", options).sequences;
     if (data.n_x != shape.n_x || data.n_y != shape.n_y || data.length(0) != static_cast<std::size_t>(flags.length))
-      throw UsageError(fmt::format("benchmark: --trained expects --inputs {} --classes {} --length {}", data.n_x, data.n_y, data.length(0)));
+      throw UsageError(fmt::format("benchmark: --trained expects --inputs {} --classes {} --length {}", data.n_x,
+                                   data.n_y, data.length(0)));
     parameters = trained_parameters(flags, data, *engine);
   } else {
-    data = random_sequences({shape, whole_batches(flags, batch), static_cast<std::size_t>(flags.length), flags.seed}, Task::kClassification);
+    data = random_sequences({shape, whole_batches(flags, batch), static_cast<std::size_t>(flags.length), flags.seed},
+                            Task::kClassification);
     parameters = random_parameters(shape, flags.seed);
   }
   Rates still;
@@ -177,8 +189,9 @@ Json train(const BenchmarkFlags& flags) {
   Training training(*engine, gradient_of(flags), data, batch, parameters, still);
   const double steps = static_cast<double>(batch) * static_cast<double>(flags.length);
   const Rate rate = measure(flags.seconds, steps, [&] { training.update(); });
-  return {{"benchmark", "train"}, {"steps_per_second", rate.median}, {"best_steps_per_second", rate.best},
-          {"batch", batch}, {"split_gradient", flags.split_gradient}, {"slope", flags.slope}, {"trained", flags.trained}};
+  return {{"benchmark", "train"},    {"steps_per_second", rate.median},        {"best_steps_per_second", rate.best},
+          {"batch", batch},          {"split_gradient", flags.split_gradient}, {"slope", flags.slope},
+          {"trained", flags.trained}};
 }
 
 // The model file given, or a random tree.
@@ -213,12 +226,14 @@ Sequences data_for(const BenchmarkFlags& flags, const Model& model, std::size_t 
 Json predict_whole(const BenchmarkFlags& flags) {
   const Model model = model_for(flags);
   const Sequences data = data_for(flags, model, static_cast<std::size_t>(flags.batch.value_or(8192)));
-  const Rate rate = measure(flags.seconds, static_cast<double>(data.steps()), [&] { predict_batch(model, data, flags.threads); });
+  const Rate rate =
+      measure(flags.seconds, static_cast<double>(data.steps()), [&] { predict_batch(model, data, flags.threads); });
   return {{"benchmark", "predict"}, {"steps_per_second", rate.median}, {"best_steps_per_second", rate.best},
-          {"batch", data.count()}, {"nodes", model.node_count()}, {"steps", data.steps()}};
+          {"batch", data.count()},  {"nodes", model.node_count()},     {"steps", data.steps()}};
 }
 
-// One live sequence after the other. A reading of the clock spans whole sequences of about kStepsPerReading steps together.
+// One live sequence after the other. A reading of the clock spans whole sequences of about kStepsPerReading steps
+// together.
 Json step_live(const BenchmarkFlags& flags) {
   const Model model = model_for(flags);
   const Sequences data = data_for(flags, model, 512);
@@ -232,7 +247,8 @@ Json step_live(const BenchmarkFlags& flags) {
     std::size_t steps = 0;
     while (steps < kStepsPerReading) {
       stream.reset();
-      const auto first = static_cast<std::size_t>(data.offset[sequence]), last = static_cast<std::size_t>(data.offset[sequence + 1]);
+      const auto first = static_cast<std::size_t>(data.offset[sequence]),
+                 last = static_cast<std::size_t>(data.offset[sequence + 1]);
       for (std::size_t t = first; t < last; ++t) kept += stream.step({data.x.data() + t * n_x, n_x})[0];
       steps += last - first;
       sequence = sequence + 1 == data.count() ? 0 : sequence + 1;
@@ -245,35 +261,50 @@ Json step_live(const BenchmarkFlags& flags) {
   static_cast<void>(sink);
   std::sort(nanoseconds.begin(), nanoseconds.end());
   const double median = nanoseconds[nanoseconds.size() / 2];
-  return {{"benchmark", "stream"}, {"steps_per_second", 1e9 / median}, {"best_steps_per_second", 1e9 / nanoseconds.front()},
-          {"latency_ns", median}, {"best_latency_ns", nanoseconds.front()}, {"nodes", model.node_count()}, {"readings", nanoseconds.size()}};
+  return {{"benchmark", "stream"},
+          {"steps_per_second", 1e9 / median},
+          {"best_steps_per_second", 1e9 / nanoseconds.front()},
+          {"latency_ns", median},
+          {"best_latency_ns", nanoseconds.front()},
+          {"nodes", model.node_count()},
+          {"readings", nanoseconds.size()}};
 }
 
 void benchmark(const BenchmarkFlags& flags) {
   if (flags.what == "train" && !(flags.model.empty() && flags.data.empty()))
     throw UsageError("benchmark: expected --model and --data with predict or stream, got train");
   if (static_cast<double>(flags.batch.value_or(1)) * static_cast<double>(flags.length) > kMostSteps)
-    throw UsageError(fmt::format("benchmark: expected a batch of at most {:.0f} steps, got {} sequences of {}", kMostSteps, flags.batch.value_or(1), flags.length));
-  Json result = flags.what == "train" ? train(flags) : flags.what == "predict" ? predict_whole(flags) : step_live(flags);
+    throw UsageError(fmt::format("benchmark: expected a batch of at most {:.0f} steps, got {} sequences of {}",
+                                 kMostSteps, flags.batch.value_or(1), flags.length));
+  Json result = flags.what == "train"     ? train(flags)
+                : flags.what == "predict" ? predict_whole(flags)
+                                          : step_live(flags);
   const int threads = flags.what == "stream" ? 1 : flags.threads > 0 ? flags.threads : hardware_threads();
   result.update({{"threads", threads}, {"vector", name(vector_target())}, {"seed", flags.seed}});
   if (flags.model.empty())
-    result.update({{"depth", flags.depth}, {"memory", flags.memory}, {"inputs", flags.inputs}, {"classes", flags.classes}, {"form", flags.form}});
+    result.update({{"depth", flags.depth},
+                   {"memory", flags.memory},
+                   {"inputs", flags.inputs},
+                   {"classes", flags.classes},
+                   {"form", flags.form}});
   if (flags.data.empty()) result["length"] = flags.length;
   if (flags.json) {
     put(result.dump() + "\n");
     return;
   }
   const double median = result["steps_per_second"], best = result["best_steps_per_second"];
-  print("{}: {:.2f} million steps per second (best slice {:.2f}), {} thread{}, {}\n", flags.what, median / 1e6, best / 1e6, threads,
-        threads == 1 ? "" : "s", name(vector_target()));
+  print("{}: {:.2f} million steps per second (best slice {:.2f}), {} thread{}, {}\n", flags.what, median / 1e6,
+        best / 1e6, threads, threads == 1 ? "" : "s", name(vector_target()));
   if (flags.what == "stream") print("stream: {:.1f} ns a step (median)\n", result["latency_ns"].get<double>());
 }
 
 void add_shape_flags(CLI::App& verb, BenchmarkFlags& flags) {
   const std::string group = "Workload";
   const auto number = [&](const char* name, auto& value, std::int64_t least, std::int64_t most, const char* help) {
-    return verb.add_option(name, value, help)->check(CLI::Range(least, most).description(""))->type_name("N")->group(group);
+    return verb.add_option(name, value, help)
+        ->check(CLI::Range(least, most).description(""))
+        ->type_name("N")
+        ->group(group);
   };
   number("--depth", flags.depth, 0, 16, "Depth of the tree")->capture_default_str();
   number("--memory", flags.memory, 0, 256, "Memory cells")->capture_default_str();
@@ -285,7 +316,10 @@ void add_shape_flags(CLI::App& verb, BenchmarkFlags& flags) {
   std::vector<std::string> names;
   for (const auto& form : forms()) names.push_back(form.first);
   verb.add_option("--form", flags.form, fmt::format("Form of the leaf: {}", fmt::join(names, ", ")))
-      ->check(CLI::IsMember(names).description(""))->type_name("FORM")->capture_default_str()->group(group);
+      ->check(CLI::IsMember(names).description(""))
+      ->type_name("FORM")
+      ->capture_default_str()
+      ->group(group);
 }
 
 }  // namespace
@@ -293,19 +327,32 @@ void add_shape_flags(CLI::App& verb, BenchmarkFlags& flags) {
 void add_benchmark(CLI::App& app) {
   auto flags = std::make_shared<BenchmarkFlags>();
   CLI::App* verb = app.add_subcommand("benchmark", "Measure the speed of this machine");
-  verb->add_option("what", flags->what, "train (gradient and update), predict (whole sequences) or stream (one live step)")
-      ->required()->check(CLI::IsMember(std::vector<std::string>{"train", "predict", "stream"}).description(""))->type_name("");
+  verb->add_option("what", flags->what,
+                   "train (gradient and update), predict (whole sequences) or stream (one live step)")
+      ->required()
+      ->check(CLI::IsMember(std::vector<std::string>{"train", "predict", "stream"}).description(""))
+      ->type_name("");
   add_shape_flags(*verb, *flags);
-  verb->add_option("--split-gradient", flags->split_gradient, "train: stand-in for the derivative of a split: sigmoid, softsign")
-      ->check(CLI::IsMember(std::vector<std::string>{"sigmoid", "softsign"}).description(""))->type_name("FORM")->capture_default_str();
-  verb->add_option("--slope", flags->slope, "train: its slope at the threshold")->check(CLI::Range(0.01, 1000.0).description(""))
-      ->type_name("S")->capture_default_str();
-  verb->add_option("--trained", flags->trained, "train: first train so many updates on the task sign-memory, then time that tree")
-      ->check(CLI::Range(0, 1000000).description(""))->type_name("N");
-  verb->add_option("--model", flags->model, "predict, stream: time this model instead of a random tree")->type_name("FILE");
+  verb->add_option("--split-gradient", flags->split_gradient,
+                   "train: stand-in for the derivative of a split: sigmoid, softsign")
+      ->check(CLI::IsMember(std::vector<std::string>{"sigmoid", "softsign"}).description(""))
+      ->type_name("FORM")
+      ->capture_default_str();
+  verb->add_option("--slope", flags->slope, "train: its slope at the threshold")
+      ->check(CLI::Range(0.01, 1000.0).description(""))
+      ->type_name("S")
+      ->capture_default_str();
+  verb->add_option("--trained", flags->trained,
+                   "train: first train so many updates on the task sign-memory, then time that tree")
+      ->check(CLI::Range(0, 1000000).description(""))
+      ->type_name("N");
+  verb->add_option("--model", flags->model, "predict, stream: time this model instead of a random tree")
+      ->type_name("FILE");
   verb->add_option("--data", flags->data, "predict, stream: on the sequences of this file")->type_name("FILE");
-  verb->add_option("--seconds", flags->seconds, "How long to measure")->check(CLI::Range(0.001, 3600.0).description(""))
-      ->type_name("S")->capture_default_str();
+  verb->add_option("--seconds", flags->seconds, "How long to measure")
+      ->check(CLI::Range(0.001, 3600.0).description(""))
+      ->type_name("S")
+      ->capture_default_str();
   add_threads_flag(*verb, flags->threads);
   verb->add_flag("--json", flags->json, "Print one JSON object");
   verb->callback([flags] { benchmark(*flags); });

@@ -40,7 +40,8 @@ void add_threads_flag(CLI::App& verb, int& threads);
 std::string chosen_format(const char* verb, const std::string& asked, const std::string& output,
                           const std::vector<std::string>& formats);
 
-// Whether what goes to `output` is read on a terminal that wants colours (NO_COLOR unset), and how wide that is (else 100).
+// Whether what goes to `output` is read on a terminal that wants colours (NO_COLOR unset), and how wide that is (else
+// 100).
 bool colours_on(const std::string& output);
 std::size_t columns_of(const std::string& output);
 

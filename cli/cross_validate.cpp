@@ -153,8 +153,8 @@ std::vector<Split> folds_of(Dataset& data, const CrossValidateFlags& flags, std:
   if (flags.forward) return forward_folds(data, count);
   cut_by_group(data);
   if (data.group.empty() && cut_into(data, count))
-    data.notes.push_back(
-        fmt::format("fewer sequences than folds: they are cut into {} pieces, each from empty memory", data.sequences.count()));
+    data.notes.push_back(fmt::format("fewer sequences than folds: they are cut into {} pieces, each from empty memory",
+                                     data.sequences.count()));
   return one_against_others(deal_folds(data, count, seed));
 }
 
@@ -173,7 +173,8 @@ void cross_validate(CrossValidateFlags flags) {
   for (const Split& fold : folds) {
     scores.push_back(run_fold(raw, fold, config, callbacks));
     if (!flags.quiet)
-      print_error("fold {} of {}: {} {:.4f}\n", scores.size(), folds.size(), figure_names(task)[0], scores.back().figures[0]);
+      print_error("fold {} of {}: {} {:.4f}\n", scores.size(), folds.size(), figure_names(task)[0],
+                  scores.back().figures[0]);
   }
   put(flags.json ? json_of(task, scores).dump() + "\n" : text_of(task, scores));
 }
@@ -190,9 +191,11 @@ void add_cross_validate(CLI::App& app) {
       ->type_name("N")
       ->check(CLI::Range(2, 1000).description(""))
       ->default_str("5");
-  CLI::Option* const group = verb->add_option("--group", flags->group, "Column of what must not be in two folds (a person, a machine)");
+  CLI::Option* const group =
+      verb->add_option("--group", flags->group, "Column of what must not be in two folds (a person, a machine)");
   group->type_name("COLUMN");
-  verb->add_flag("--forward", flags->forward, "Learn from the past, test on what came next, fold by fold")->excludes(group);
+  verb->add_flag("--forward", flags->forward, "Learn from the past, test on what came next, fold by fold")
+      ->excludes(group);
   verb->add_flag("--json", flags->json, "Print one JSON object instead of a table");
   add_quiet_flag(*verb, flags->quiet);
   add_role_flags(*verb, flags->roles, true);
@@ -200,7 +203,8 @@ void add_cross_validate(CLI::App& app) {
   verb->footer(
       "A sequence is in one fold only, and with --group a group is. Each fold learns what categories count as from its "
       "own\n"
-      "training part. With --forward every sequence is cut in time into one piece more than folds, each from empty memory;\n"
+      "training part. With --forward every sequence is cut in time into one piece more than folds, each from empty "
+      "memory;\n"
       "fold k learns from the first k and is tested on the next. The sd is that of a sample, over the folds.");
   verb->callback([flags] { cross_validate(*flags); });
 }

@@ -10,8 +10,8 @@
 #include "cli/tables.h"
 #include "cli/verbs.h"
 #include "remede/explain/number.h"
-#include "remede/model/file.h"
 #include "remede/model/batch.h"
+#include "remede/model/file.h"
 #include "remede/model/metrics.h"
 #include <CLI/CLI.hpp>
 
@@ -134,7 +134,8 @@ void evaluate_file(const EvaluateFlags& flags) {
   const Schema& schema = model.schema;
   const Dataset dataset = read_dataset(flags.data, schema, flags.roles, true);
   if (!flags.quiet) show_notes(flags.data, dataset);
-  const Scores scores = evaluate(schema.task, predict_batch(model, dataset.sequences, flags.threads), dataset.sequences);
+  const Scores scores =
+      evaluate(schema.task, predict_batch(model, dataset.sequences, flags.threads), dataset.sequences);
   const bool classifies = schema.task == Task::kClassification;
   if (!flags.json) {
     put(classifies ? classification_text(schema, scores) : regression_text(schema, scores));

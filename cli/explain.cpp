@@ -65,15 +65,14 @@ void check_usage(const ExplainFlags& flags, const Look& look) {
     throw UsageError("explain: expected model or data from a file, got - for both");
   if (!flags.sequence.empty() && !flag.empty())
     throw UsageError(fmt::format("explain: expected --sequence or {}, got both", flag));
-  if (flag == "--html" && flags.output != "-")
-    throw UsageError("explain: expected --html FILE or -o FILE, got both");
+  if (flag == "--html" && flags.output != "-") throw UsageError("explain: expected --html FILE or -o FILE, got both");
 }
 
 std::string about(const Dataset& data, std::size_t sequence, bool judged) {
-  const std::string id =
-      data.ids.empty() ? std::to_string(sequence + 1) : printable(std::string(data.ids[sequence]));
+  const std::string id = data.ids.empty() ? std::to_string(sequence + 1) : printable(std::string(data.ids[sequence]));
   return fmt::format("sequence {}: {} of {} sequences; --sequence ID chooses another\n", id,
-                     judged ? "the model does worst on it" : "the first", grouped(static_cast<long long>(data.sequences.count())));
+                     judged ? "the model does worst on it" : "the first",
+                     grouped(static_cast<long long>(data.sequences.count())));
 }
 
 // The one asked for; else the one the model does worst on, or without targets the first.
@@ -83,11 +82,10 @@ std::size_t choose_sequence(const ExplainFlags& flags, const Model& model, const
   SampleOptions options;
   options.most_sequences = data.sequences.count();
   options.most_values = static_cast<std::size_t>(-1);
-  const Sample sample = choose_sample(model.schema.task, data.sequences,
-                                      predict_batch(model, data.sequences, flags.threads), options);
+  const Sample sample =
+      choose_sample(model.schema.task, data.sequences, predict_batch(model, data.sequences, flags.threads), options);
   const std::size_t sequence = sample.excerpts.front().sequence;
-  if (!flags.quiet && data.sequences.count() > 1)
-    put_error(about(data, sequence, sample.excerpts.front().targets > 0));
+  if (!flags.quiet && data.sequences.count() > 1) put_error(about(data, sequence, sample.excerpts.front().targets > 0));
   return sequence;
 }
 
@@ -106,7 +104,8 @@ std::string machine_as(const std::string& format, const ExplainFlags& flags, con
   return machine_text(machine, colours_on(flags.output));
 }
 
-std::string importance_as(const std::string& format, const ExplainFlags& flags, const Model& model, const Dataset& data) {
+std::string importance_as(const std::string& format, const ExplainFlags& flags, const Model& model,
+                          const Dataset& data) {
   if (data.sequences.steps() == 0) fail("{}: expected at least one step, got none", flags.data);
   ImportanceOptions options;
   options.seed = flags.seed;
@@ -171,9 +170,13 @@ void add_explain(CLI::App& app) {
       ->group(views);
   verb->add_flag("--importance", flags->importance, "How much each input and cell matters, and how far back it looks")
       ->group(views);
-  verb->add_flag("--rules", flags->rules, "Each leaf as one sentence; with data, the most frequent first")->group(views);
-  verb->add_option("--html", flags->html, "The explorer: a page to play with, in one file")->type_name("FILE")->group(views);
-  verb->add_option("--sequences", flags->sequences, "Most sequences in the explorer, half of them the worst (default: 200)")
+  verb->add_flag("--rules", flags->rules, "Each leaf as one sentence; with data, the most frequent first")
+      ->group(views);
+  verb->add_option("--html", flags->html, "The explorer: a page to play with, in one file")
+      ->type_name("FILE")
+      ->group(views);
+  verb->add_option("--sequences", flags->sequences,
+                   "Most sequences in the explorer, half of them the worst (default: 200)")
       ->type_name("N")
       ->check(CLI::Range(1, 100000).description(""))
       ->group(views);

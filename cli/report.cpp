@@ -1,11 +1,12 @@
 // remede report MODEL DATA: one HTML page about a model and how it does on data.
+#include "remede/export/report.h"
+
 #include <memory>
 #include <string>
 
 #include "cli/common.h"
 #include "cli/verbs.h"
 #include "remede/base/error.h"
-#include "remede/export/report.h"
 #include "remede/model/file.h"
 #include "remede/train/config.h"
 #include <CLI/CLI.hpp>
@@ -24,14 +25,17 @@ struct ReportFlags {
 
 // For a shell: in single quotes where it is more than letters, digits and a few signs.
 std::string quoted(const std::string& word) {
-  const bool plain = !word.empty() && word.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.,:/+-") == std::string::npos;
+  const bool plain = !word.empty() &&
+                     word.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.,:/+-") ==
+                         std::string::npos;
   if (plain) return word;
   std::string text = "'";
   for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return text + "'";
 }
 
-// The settings that differ from the defaults, as flags. Empty for a model that keeps no settings, or those of another version.
+// The settings that differ from the defaults, as flags. Empty for a model that keeps no settings, or those of another
+// version.
 std::string command_of(const Model& model) {
   if (model.training.settings.empty()) return "";
   Config config;
@@ -42,7 +46,8 @@ std::string command_of(const Model& model) {
   }
   const Schema& schema = model.schema;
   std::string command = "remede train TRAINING.csv -o model.json";
-  command += " --id " + quoted(schema.id.empty() ? "none" : schema.id) + " --time " + quoted(schema.time.empty() ? "none" : schema.time);
+  command += " --id " + quoted(schema.id.empty() ? "none" : schema.id) + " --time " +
+             quoted(schema.time.empty() ? "none" : schema.time);
   for (const std::string& target : schema.targets) command += " --target " + quoted(target);
   command += schema.task == Task::kClassification ? " --task classification" : " --task regression";
   for (const HyperParameter& parameter : hyper_parameters())
@@ -52,7 +57,8 @@ std::string command_of(const Model& model) {
 }
 
 void report(const ReportFlags& flags) {
-  if (flags.model == "-" && flags.data == "-") throw UsageError("report: expected model or data from a file, got - for both");
+  if (flags.model == "-" && flags.data == "-")
+    throw UsageError("report: expected model or data from a file, got - for both");
   const Model model = load_model(flags.model);
   const Dataset data = read_dataset(flags.data, model.schema, flags.roles, false);
   if (!flags.quiet) show_notes(flags.data, data);
@@ -68,16 +74,22 @@ void report(const ReportFlags& flags) {
 }  // namespace
 
 void add_report(CLI::App& app) {
-  CLI::App* const verb = app.add_subcommand("report", "Write a page about a model: data, scores, curves, tree, settings");
+  CLI::App* const verb =
+      app.add_subcommand("report", "Write a page about a model: data, scores, curves, tree, settings");
   const auto flags = std::make_shared<ReportFlags>();
   verb->add_option("model", flags->model, "Model file")->type_name("MODEL")->required();
-  verb->add_option("data", flags->data, "CSV file with one row per step; columns match by name")->type_name("DATA")->required();
-  verb->add_option("-o,--output", flags->output, "HTML file to write (default: report.html)")->type_name("FILE")->default_str("report.html");
+  verb->add_option("data", flags->data, "CSV file with one row per step; columns match by name")
+      ->type_name("DATA")
+      ->required();
+  verb->add_option("-o,--output", flags->output, "HTML file to write (default: report.html)")
+      ->type_name("FILE")
+      ->default_str("report.html");
   flags->output = "report.html";
   add_threads_flag(*verb, flags->threads);
   add_quiet_flag(*verb, flags->quiet);
   add_role_flags(*verb, flags->roles, false);
-  verb->footer("The page is one file: it loads nothing and can be sent on. Data without targets give a page without scores.");
+  verb->footer(
+      "The page is one file: it loads nothing and can be sent on. Data without targets give a page without scores.");
   verb->callback([flags] { report(*flags); });
 }
 

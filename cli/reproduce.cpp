@@ -23,7 +23,8 @@
 namespace remede {
 namespace {
 
-const std::vector<std::string> kTasks = {"fixed-delay", "fixed-delay-2", "variable-delay", "variable-delay-2", "sign-memory"};
+const std::vector<std::string> kTasks = {"fixed-delay", "fixed-delay-2", "variable-delay", "variable-delay-2",
+                                         "sign-memory"};
 const std::vector<std::string> kMethods = {"default", "paper-form", "paper-recipe", "random", "naive"};
 
 // What the paper reports, by task.
@@ -82,7 +83,8 @@ TaskParts make_parts(const std::string& task, TaskOptions options, std::uint64_t
 class Tally {
  public:
   explicit Tally(const Schema& schema)
-      : zero_(static_cast<int>(std::find(schema.classes.begin(), schema.classes.end(), "0") - schema.classes.begin())) {}
+      : zero_(static_cast<int>(std::find(schema.classes.begin(), schema.classes.end(), "0") - schema.classes.begin())) {
+  }
   void add(int answer, int label) {
     right_ += answer == label;
     ++all_;
@@ -132,7 +134,8 @@ Trial run_naive(const TaskParts& parts) {
 Sequences for_model(const Model& model, const Dataset& data) {
   std::vector<int> inputs;
   for (const std::string& name : model.schema.inputs)
-    inputs.push_back(static_cast<int>(std::find(data.schema.inputs.begin(), data.schema.inputs.end(), name) - data.schema.inputs.begin()));
+    inputs.push_back(static_cast<int>(std::find(data.schema.inputs.begin(), data.schema.inputs.end(), name) -
+                                      data.schema.inputs.begin()));
   return select_inputs(data.sequences, inputs);
 }
 
@@ -167,7 +170,8 @@ std::string cell(const std::vector<double>& values, int digits) {
 
 using Results = std::map<std::string, std::map<std::string, std::vector<Trial>>>;  // by method and task
 
-void print_table(const ReproduceFlags& flags, const Results& results, const char* title, double Trial::* field, int digits, bool fits_only) {
+void print_table(const ReproduceFlags& flags, const Results& results, const char* title, double Trial::*field,
+                 int digits, bool fits_only) {
   print("\n{}\n{:<16}", title, "");
   for (const std::string& task : flags.tasks) print("  {:>17}", task);
   print("\n");
@@ -214,11 +218,19 @@ void run(const ReproduceFlags& flags) {
       const TaskParts parts = make_parts(task, flags.options, seed);
       for (const std::string& method : flags.methods) {
         if (shows_progress) print_error("\r{:>4} of {}: {} {} seed {}\x1b[K", ++done, all, task, method, seed);
-        const Trial trial = method == "random" ? run_random(parts, seed) : method == "naive" ? run_naive(parts) : run_fit(method, parts, seed, flags.threads);
+        const Trial trial = method == "random"  ? run_random(parts, seed)
+                            : method == "naive" ? run_naive(parts)
+                                                : run_fit(method, parts, seed, flags.threads);
         results[method][task].push_back(trial);
         if (!flags.json) continue;
-        print("{}\n", nlohmann::ordered_json{{"task", task}, {"method", method}, {"seed", seed}, {"accuracy", trial.accuracy},
-                                             {"recall", trial.recall}, {"nodes", trial.nodes}, {"seconds", trial.seconds}}.dump());
+        print("{}\n", nlohmann::ordered_json{{"task", task},
+                                             {"method", method},
+                                             {"seed", seed},
+                                             {"accuracy", trial.accuracy},
+                                             {"recall", trial.recall},
+                                             {"nodes", trial.nodes},
+                                             {"seconds", trial.seconds}}
+                          .dump());
       }
     }
   if (flags.json) return;
@@ -233,12 +245,20 @@ void run(const ReproduceFlags& flags) {
 void add_reproduce(CLI::App& app) {
   auto flags = std::make_shared<ReproduceFlags>();
   CLI::App* verb = app.add_subcommand("reproduce", "The paper's tables, from our own runs");
-  verb->add_option("--tasks", flags->tasks, "Which of the paper's five tasks")->check(CLI::IsMember(kTasks))->delimiter(',');
-  verb->add_option("--methods", flags->methods, "default, paper-form, paper-recipe, random, naive")->check(CLI::IsMember(kMethods))->delimiter(',');
-  verb->add_option("--trials", flags->trials, "Trials of each, with seeds one after the other")->check(CLI::Range(1, 100000))->capture_default_str();
+  verb->add_option("--tasks", flags->tasks, "Which of the paper's five tasks")
+      ->check(CLI::IsMember(kTasks))
+      ->delimiter(',');
+  verb->add_option("--methods", flags->methods, "default, paper-form, paper-recipe, random, naive")
+      ->check(CLI::IsMember(kMethods))
+      ->delimiter(',');
+  verb->add_option("--trials", flags->trials, "Trials of each, with seeds one after the other")
+      ->check(CLI::Range(1, 100000))
+      ->capture_default_str();
   TaskOptions& o = flags->options;
   verb->add_option("--seed", o.seed, "Seed of the first trial")->capture_default_str();
-  verb->add_option("--sequences", o.sequences, "Sequences of a task")->check(CLI::Range(10, 100000000))->capture_default_str();
+  verb->add_option("--sequences", o.sequences, "Sequences of a task")
+      ->check(CLI::Range(10, 100000000))
+      ->capture_default_str();
   verb->add_option("--delay", o.delay, "Delay of the fixed-delay tasks and of sign-memory")->capture_default_str();
   verb->add_option("--delay-min", o.delay_min, "Shortest delay of the variable-delay tasks")->capture_default_str();
   verb->add_option("--delay-max", o.delay_max, "Longest delay of those")->capture_default_str();

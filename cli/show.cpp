@@ -73,7 +73,8 @@ void add_show(CLI::App& app) {
   CLI::App* const verb = app.add_subcommand("show", "Print the tree for reading, or draw it");
   const auto flags = std::make_shared<ShowFlags>();
   verb->add_option("model", flags->model, "Model file")->required()->type_name("MODEL");
-  verb->add_option("--data", flags->data, "Data to count at the leaves, with how often each is right")->type_name("FILE");
+  verb->add_option("--data", flags->data, "Data to count at the leaves, with how often each is right")
+      ->type_name("FILE");
   verb->add_option("--format", flags->format, "text, svg or dot (default: by the name of the output, else text)")
       ->type_name("FORMAT");
   verb->add_option("-o,--output", flags->output, "Where to write (default: standard output)")->type_name("FILE");

@@ -1,4 +1,6 @@
 // remede simplify MODEL [DATA]: the smallest model that behaves the same, and what was removed and why.
+#include "remede/simplify/simplify.h"
+
 #include <memory>
 #include <optional>
 #include <string>
@@ -9,7 +11,6 @@
 #include "cli/verbs.h"
 #include "remede/data/dataset.h"
 #include "remede/model/file.h"
-#include "remede/simplify/simplify.h"
 #include <CLI/CLI.hpp>
 
 namespace remede {
@@ -34,8 +35,10 @@ void check_usage(const SimplifyFlags& flags) {
   const bool has_data = !flags.data.empty();
   const int from_stdin = (flags.model == "-") + (flags.data == "-") + (flags.validation == "-");
   if (from_stdin > 1) throw UsageError("simplify: expected - for one file at most, got it for several");
-  if (!has_data && flags.options.round_digits > 0) throw UsageError("simplify: expected data to judge --round by, got none");
-  if (!has_data && flags.options.drop_small) throw UsageError("simplify: expected data to judge --drop-small by, got none");
+  if (!has_data && flags.options.round_digits > 0)
+    throw UsageError("simplify: expected data to judge --round by, got none");
+  if (!has_data && flags.options.drop_small)
+    throw UsageError("simplify: expected data to judge --drop-small by, got none");
   if (!has_data && !flags.validation.empty()) throw UsageError("simplify: expected data beside --validation, got none");
 }
 
@@ -68,8 +71,8 @@ void simplify_file(const SimplifyFlags& flags) {
   SimplifyOptions options = flags.options;
   options.collapse = !flags.exact;
   options.exact.drop_inputs = !flags.keep_inputs;
-  const Simplified result = simplify(model, options, data ? &data->sequences : nullptr,
-                                     validation ? &validation->sequences : nullptr);
+  const Simplified result =
+      simplify(model, options, data ? &data->sequences : nullptr, validation ? &validation->sequences : nullptr);
   if (!flags.output.empty()) save_model(result.model, flags.output);
   const std::string text = flags.json ? report(result).dump() + "\n" : summary(result);
   if (flags.quiet && !flags.json) return;
@@ -84,20 +87,26 @@ void add_simplify(CLI::App& app) {
   CLI::App* const verb = app.add_subcommand("simplify", "Make a model smaller, and say what was removed and why");
   const auto flags = std::make_shared<SimplifyFlags>();
   verb->add_option("model", flags->model, "Model file")->type_name("MODEL")->required();
-  verb->add_option("data", flags->data, "CSV file with targets: what it is predicted as well without goes")->type_name("DATA");
-  verb->add_option("--output,-o", flags->output, "Where the smaller model goes; without it nothing is saved")->type_name("FILE");
-  verb->add_option("--validation", flags->validation, "More data, on which the model must not get worse either")->type_name("FILE");
+  verb->add_option("data", flags->data, "CSV file with targets: what it is predicted as well without goes")
+      ->type_name("DATA");
+  verb->add_option("--output,-o", flags->output, "Where the smaller model goes; without it nothing is saved")
+      ->type_name("FILE");
+  verb->add_option("--validation", flags->validation, "More data, on which the model must not get worse either")
+      ->type_name("FILE");
   verb->add_flag("--exact", flags->exact, "Only steps that keep every prediction, bit for bit");
-  verb->add_option("--round", flags->options.round_digits, "Round numbers to so many digits, or as few more as the data allow")
+  verb->add_option("--round", flags->options.round_digits,
+                   "Round numbers to so many digits, or as few more as the data allow")
       ->check(CLI::Range(1, 9))
       ->type_name("DIGITS");
-  verb->add_flag("--drop-small", flags->options.drop_small, "Drop weights of writes and linear leaves that the data do not need");
+  verb->add_flag("--drop-small", flags->options.drop_small,
+                 "Drop weights of writes and linear leaves that the data do not need");
   verb->add_flag("--keep-inputs", flags->keep_inputs, "Keep inputs that nothing uses");
   verb->add_flag("--json", flags->json, "Print one JSON object instead of a summary");
   add_quiet_flag(*verb, flags->quiet);
   add_role_flags(*verb, flags->roles, false);
   verb->footer(
-      "Collapsing is judged on DATA and --validation: accuracy does not fall, and log loss (or squared error) rises by 0.01 nats "
+      "Collapsing is judged on DATA and --validation: accuracy does not fall, and log loss (or squared error) rises by "
+      "0.01 nats "
       "(or 1%) at most. See docs/simplify.md.");
   verb->callback([flags] { simplify_file(*flags); });
 }

@@ -30,7 +30,8 @@ namespace remede {
 namespace {
 
 constexpr std::size_t kLeastLarge = std::size_t{16} << 20;
-constexpr std::size_t kLargeShare = 32;  // of the limit: smaller blocks are never spilled. Data are large; what is worked with is not
+constexpr std::size_t kLargeShare =
+    32;  // of the limit: smaller blocks are never spilled. Data are large; what is worked with is not
 constexpr std::size_t kMostBlocks = 4096;
 constexpr std::size_t kMostOpen = 8192;  // chunks; each may split a mapping, of which a process has some 65,000
 

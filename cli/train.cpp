@@ -191,7 +191,8 @@ void train(TrainFlags flags) {
 void add_train(CLI::App& app) {
   CLI::App* const verb = app.add_subcommand("train", "Learn a tree from data");
   const auto flags = std::make_shared<TrainFlags>();
-  verb->add_option("data", flags->data, "CSV or .ts file, gzip and zstd too; 'data/*.csv' for several")->type_name("DATA");
+  verb->add_option("data", flags->data, "CSV or .ts file, gzip and zstd too; 'data/*.csv' for several")
+      ->type_name("DATA");
   verb->add_option("-o,--output", flags->output, "Model file to write (default: model.json)")->type_name("MODEL");
   verb->add_option("--validation", flags->validation, "Validation data; otherwise some sequences are held out")
       ->type_name("FILE");

@@ -1,5 +1,6 @@
 // One function per verb, each in its own file: it adds the verb, its flags and what it does to the program.
-// A verb does its work in its CLI11 callback; bad data or a bad model is a remede::Error, bad usage a UsageError (cli/common.h).
+// A verb does its work in its CLI11 callback; bad data or a bad model is a remede::Error, bad usage a UsageError
+// (cli/common.h).
 #pragma once
 
 namespace CLI {

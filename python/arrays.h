@@ -13,7 +13,8 @@
 
 namespace remede::python {
 
-using Matrix = nanobind::ndarray<const float, nanobind::ndim<2>, nanobind::c_contig, nanobind::device::cpu>;  // (rows, columns)
+using Matrix =
+    nanobind::ndarray<const float, nanobind::ndim<2>, nanobind::c_contig, nanobind::device::cpu>;  // (rows, columns)
 template <typename T>
 using Vector = nanobind::ndarray<const T, nanobind::ndim<1>, nanobind::c_contig, nanobind::device::cpu>;
 using Offsets = Vector<std::int64_t>;  // (sequences + 1)

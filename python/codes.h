@@ -16,7 +16,8 @@
 namespace remede::python {
 
 // input, column, made from times, words, what each counts as, what others count as
-using PlainCode = std::tuple<std::string, std::string, bool, std::vector<std::string>, std::vector<float>, std::optional<float>>;
+using PlainCode =
+    std::tuple<std::string, std::string, bool, std::vector<std::string>, std::vector<float>, std::optional<float>>;
 
 inline std::vector<PlainCode> to_plain(const std::vector<InputCode>& codes) {
   std::vector<PlainCode> plain;
@@ -26,7 +27,8 @@ inline std::vector<PlainCode> to_plain(const std::vector<InputCode>& codes) {
 
 inline std::vector<InputCode> from_plain(const std::vector<PlainCode>& plain) {
   std::vector<InputCode> codes;
-  for (const auto& [input, column, gap, words, values, other] : plain) codes.push_back({input, column, gap, words, values, other});
+  for (const auto& [input, column, gap, words, values, other] : plain)
+    codes.push_back({input, column, gap, words, values, other});
   return codes;
 }
 

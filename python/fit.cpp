@@ -1,6 +1,8 @@
-// Training. The fit runs on a thread of its own without the interpreter's lock; the calling thread waits, hands progress to
-// Python and looks for Ctrl-C. What is delivered is delivered before training goes on, so that a callback that stops a fit stops it
-// at the same place every time.
+// Training. The fit runs on a thread of its own without the interpreter's lock; the calling thread waits, hands
+// progress to Python and looks for Ctrl-C. What is delivered is delivered before training goes on, so that a callback
+// that stops a fit stops it at the same place every time.
+#include "remede/train/fit.h"
+
 #include <atomic>
 #include <cctype>
 #include <chrono>
@@ -21,7 +23,6 @@
 
 #include "python/bindings.h"
 #include "remede/base/error.h"
-#include "remede/train/fit.h"
 
 namespace nb = nanobind;
 
@@ -99,7 +100,8 @@ std::string in_python(std::string message) {
     const std::string flag = p.flag();
     for (std::size_t at = message.find(flag); at != std::string::npos; at = message.find(flag, at)) {
       const std::size_t end = at + flag.size();
-      const bool whole = end == message.size() || (message[end] != '-' && (std::isalnum(static_cast<unsigned char>(message[end])) == 0));
+      const bool whole = end == message.size() ||
+                         (message[end] != '-' && (std::isalnum(static_cast<unsigned char>(message[end])) == 0));
       if (whole) message.replace(at, flag.size(), p.name);
       at += 1;
     }
@@ -149,7 +151,8 @@ nb::dict score_of(const Fit& fit) {
 }
 
 // Returns what the fit left, or only what was raised where it left nothing.
-nb::dict fit_data(const Dataset& training, const Dataset* validation, const Settings& settings, const nb::object& callback) {
+nb::dict fit_data(const Dataset& training, const Dataset* validation, const Settings& settings,
+                  const nb::object& callback) {
   const Config config = config_of(settings);
   Watch watch;
   Callbacks callbacks;
@@ -188,10 +191,10 @@ nb::dict fit_data(const Dataset& training, const Dataset* validation, const Sett
 template <typename T>
 struct PythonType {
   static constexpr bool kOptional = false;
-  static constexpr const char* kName = std::is_same_v<T, bool>          ? "bool"
-                                       : std::is_enum_v<T>              ? "str"
-                                       : std::is_floating_point_v<T>    ? "float"
-                                                                        : "int";
+  static constexpr const char* kName = std::is_same_v<T, bool>       ? "bool"
+                                       : std::is_enum_v<T>           ? "str"
+                                       : std::is_floating_point_v<T> ? "float"
+                                                                     : "int";
 };
 template <typename T>
 struct PythonType<std::optional<T>> {
@@ -241,7 +244,8 @@ void bind_fit(nb::module_& module) {
       .def_ro("best_accuracy", &Progress::best_accuracy, "The accuracy there; 0 in regression.")
       .def_ro("phase", &Progress::phase);
   module.def("parameters", &parameters, "Every hyper-parameter of training, as declared in C++.");
-  module.def("fit", &fit_data, nb::arg("training"), nb::arg("validation").none(), nb::arg("settings"), nb::arg("callback").none());
+  module.def("fit", &fit_data, nb::arg("training"), nb::arg("validation").none(), nb::arg("settings"),
+             nb::arg("callback").none());
 }
 
 }  // namespace remede::python

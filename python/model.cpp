@@ -29,8 +29,10 @@ namespace nb = nanobind;
 namespace remede::python {
 namespace {
 
-// Training drops inputs that nothing reads: `columns` says where the model's inputs stand in x; empty: x is as the model wants it.
-auto predict_arrays(const Model& model, const Matrix& x, const Offsets& offset, const std::vector<int>& columns, int threads) {
+// Training drops inputs that nothing reads: `columns` says where the model's inputs stand in x; empty: x is as the
+// model wants it.
+auto predict_arrays(const Model& model, const Matrix& x, const Offsets& offset, const std::vector<int>& columns,
+                    int threads) {
   Sequences sequences = pack(x, offset);
   Predictions said;
   {
@@ -45,7 +47,8 @@ auto predict_arrays(const Model& model, const Matrix& x, const Offsets& offset, 
 
 // One sequence of data that has the model's inputs: as JSON, as a table and as SVG.
 auto trace_views(const Model& model, const Dataset& data, std::size_t sequence) {
-  if (sequence >= data.sequences.count()) fail("expected a sequence below {}, got {}", data.sequences.count(), sequence);
+  if (sequence >= data.sequences.count())
+    fail("expected a sequence below {}, got {}", data.sequences.count(), sequence);
   const Trace trace = remede::trace(model, data, sequence);
   return std::make_tuple(trace_json(model, trace), trace_table(model, trace), trace_svg(model, trace));
 }
@@ -66,7 +69,8 @@ nb::list boxes(const Model& model, std::size_t tree) {
       if (line.kind != CardLine::Kind::kBar) lines.append(line.text);
     nb::dict box;
     box["parent"] = node.parent;
-    box["yes"] = node.parent >= 0 && words.view.nodes[static_cast<std::size_t>(node.parent)].right == static_cast<int>(i);
+    box["yes"] =
+        node.parent >= 0 && words.view.nodes[static_cast<std::size_t>(node.parent)].right == static_cast<int>(i);
     box["leaf"] = node.is_leaf();
     box["asks_memory"] = !node.is_leaf() && words.is_cell(words.tree->feature[static_cast<std::size_t>(node.id)]);
     box["x"] = picture.layout.places[i].x;
@@ -90,11 +94,13 @@ std::string svg(const Model& model, bool heading) {
 void bind_model(nb::module_& module) {
   nb::class_<Model>(module, "Model", "Trees with memory and the words around them: what a model file holds.")
       .def_static("load", &load_model, nb::arg("path"), nb::call_guard<nb::gil_scoped_release>())
-      .def_static("from_json", [](const std::string& text) { return model_from_json(text, "model"); }, nb::arg("text"))
+      .def_static(
+          "from_json", [](const std::string& text) { return model_from_json(text, "model"); }, nb::arg("text"))
       .def("save", &save_model, nb::arg("path"), nb::call_guard<nb::gil_scoped_release>())
       .def("to_json", &to_json)
       .def("__getstate__", &to_json)
-      .def("__setstate__", [](Model& self, const std::string& text) { new (&self) Model(model_from_json(text, "pickled model")); })
+      .def("__setstate__",
+           [](Model& self, const std::string& text) { new (&self) Model(model_from_json(text, "pickled model")); })
       .def("predict", &predict_arrays, nb::arg("x"), nb::arg("offset"), nb::arg("columns"), nb::arg("threads") = 0,
            "Outputs (steps, n_y) and leaves (trees, steps).")
       .def("trace", &trace_views, nb::arg("data"), nb::arg("sequence"))
@@ -106,7 +112,8 @@ void bind_model(nb::module_& module) {
       .def_prop_ro("inputs", [](const Model& m) { return m.schema.inputs; })
       .def_prop_ro("targets", [](const Model& m) { return m.schema.targets; })
       .def_prop_ro("classes", [](const Model& m) { return m.schema.classes; })
-      .def_prop_ro("codes", [](const Model& m) { return to_plain(m.schema.codes); }, "How inputs are made from words.")
+      .def_prop_ro(
+          "codes", [](const Model& m) { return to_plain(m.schema.codes); }, "How inputs are made from words.")
       .def_prop_ro("per_sequence", [](const Model& m) { return m.schema.target_per == TargetPer::kSequence; })
       .def_prop_ro("id", [](const Model& m) { return m.schema.id; })
       .def_prop_ro("time", [](const Model& m) { return m.schema.time; })

@@ -1,5 +1,7 @@
-// One live sequence from Python. A step must cost little more than the call: the input is read without making an array, the
-// answer is an object that exists already or one float.
+// One live sequence from Python. A step must cost little more than the call: the input is read without making an array,
+// the answer is an object that exists already or one float.
+#include "remede/stream/stream.h"
+
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -15,7 +17,6 @@
 #include "python/bindings.h"
 #include "remede/base/error.h"
 #include "remede/model/predict.h"
-#include "remede/stream/stream.h"
 
 namespace nb = nanobind;
 
@@ -34,8 +35,12 @@ class LiveStream {
  public:
   // width: of x; columns: where the model's inputs stand in it; answers: an object per class, empty in regression.
   LiveStream(const Model& model, int width, std::vector<int> columns, nb::tuple answers)
-      : stream_(model), width_(static_cast<std::size_t>(width)), columns_(std::move(columns)), answers_(std::move(answers)) {
-    if (columns_.size() != static_cast<std::size_t>(model.n_x())) fail("expected {} columns, got {}", model.n_x(), columns_.size());
+      : stream_(model),
+        width_(static_cast<std::size_t>(width)),
+        columns_(std::move(columns)),
+        answers_(std::move(answers)) {
+    if (columns_.size() != static_cast<std::size_t>(model.n_x()))
+      fail("expected {} columns, got {}", model.n_x(), columns_.size());
     for (const int c : columns_)
       if (c < 0 || c >= width) fail("expected columns below {}, got {}", width, c);
     x_.resize(columns_.size());
@@ -126,21 +131,28 @@ std::vector<float> copy(std::span<const float> values) { return {values.begin(),
 }  // namespace
 
 void bind_stream(nb::module_& module) {
-  nb::class_<LiveStream>(module, "Stream",
-                         "One live sequence. `step(x)` takes one step's inputs (a list, a tuple, an array or a number; None or NaN where\n"
-                         "a value is missing) and gives the answer at once: the class, or the value. Its memory is `state`: a few\n"
-                         "numbers that can be saved and set again. Use one stream per sequence, and from one thread at a time.")
-      .def(nb::init<const Model&, int, std::vector<int>, nb::tuple>(), nb::arg("model"), nb::arg("width"), nb::arg("columns"),
-           nb::arg("answers"), nb::keep_alive<1, 2>())
-      .def("step", &LiveStream::step, nb::arg("x"), "The next step: the class, the value, or a tuple of values where there are several.")
+  nb::class_<LiveStream>(
+      module, "Stream",
+      "One live sequence. `step(x)` takes one step's inputs (a list, a tuple, an array or a number; None or NaN where\n"
+      "a value is missing) and gives the answer at once: the class, or the value. Its memory is `state`: a few\n"
+      "numbers that can be saved and set again. Use one stream per sequence, and from one thread at a time.")
+      .def(nb::init<const Model&, int, std::vector<int>, nb::tuple>(), nb::arg("model"), nb::arg("width"),
+           nb::arg("columns"), nb::arg("answers"), nb::keep_alive<1, 2>())
+      .def("step", &LiveStream::step, nb::arg("x"),
+           "The next step: the class, the value, or a tuple of values where there are several.")
       .def("step_proba", &LiveStream::step_proba, nb::arg("x"),
            "The next step: a tuple with the probability of each class (in regression: the values).")
-      .def("reset", [](LiveStream& s) { s.stream_.reset(); }, "Forget everything: back to before the first step.")
-      .def_prop_ro("leaves", [](const LiveStream& s) { return std::vector<int>(s.stream_.leaves().begin(), s.stream_.leaves().end()); },
-                   "The leaf that each tree reached in the last step.")
+      .def(
+          "reset", [](LiveStream& s) { s.stream_.reset(); }, "Forget everything: back to before the first step.")
+      .def_prop_ro(
+          "leaves",
+          [](const LiveStream& s) { return std::vector<int>(s.stream_.leaves().begin(), s.stream_.leaves().end()); },
+          "The leaf that each tree reached in the last step.")
       .def_prop_rw(
           "state", [](const LiveStream& s) { return to_numpy(copy(s.stream_.state()), {s.stream_.state().size()}); },
-          [](LiveStream& s, const Vector<float>& state) { s.stream_.set_state({state.data(), state.shape(0)}); },
+          [](LiveStream& s, const Vector<float>& state) {
+            s.stream_.set_state({state.data(), state.shape(0)});
+          },
           nb::rv_policy::automatic, "All that is remembered between steps, as an array of float32.");
 }
 

@@ -1,6 +1,6 @@
-// The model's one arithmetic in float: exp, tanh and sigmoid written as plain multiplications, additions and one division,
-// each rounded once, so that C++, vector kernels, exported C and JavaScript (with Math.fround) give the same bits.
-// No libm call and no fused operation; the build switches contraction off. Error bounds are stated and tested.
+// The model's one arithmetic in float: exp, tanh and sigmoid written as plain multiplications, additions and one
+// division, each rounded once, so that C++, vector kernels, exported C and JavaScript (with Math.fround) give the same
+// bits. No libm call and no fused operation; the build switches contraction off. Error bounds are stated and tested.
 //
 // The double versions are for the golden vectors and may use libm.
 #pragma once
@@ -15,7 +15,7 @@ namespace remede {
 // tanh(x) ~ x P(x^2) / Q(x^2) on |x| <= 9, beyond which it is 1 in float.
 struct TanhConstants {
   static constexpr float kLimit = 9.0F;
-  static constexpr float kP[6] = {0.99999994F,    0.12919249F,     0.0029207822F,
+  static constexpr float kP[6] = {0.99999994F,   0.12919249F,     0.0029207822F,
                                   9.267595e-06F, -1.2780914e-08F, 1.8256329e-11F};
   static constexpr float kQ[4] = {1.0F, 0.4625253F, 0.023763254F, 0.00022810293F};
 };

@@ -1,5 +1,5 @@
-// Whole files in and out. Writing goes to a temporary name beside the target and is renamed at the end, so that a reader
-// never sees half a file and a failed write leaves the old one. "-" is standard input or output.
+// Whole files in and out. Writing goes to a temporary name beside the target and is renamed at the end, so that a
+// reader never sees half a file and a failed write leaves the old one. "-" is standard input or output.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,8 @@
 
 namespace remede {
 
-// Standard output is a pipe whose reader has gone: not worth a message (main ends quietly). SIGPIPE must be ignored to see it.
+// Standard output is a pipe whose reader has gone: not worth a message (main ends quietly). SIGPIPE must be ignored to
+// see it.
 class BrokenPipe : public Error {
  public:
   using Error::Error;

@@ -1,5 +1,5 @@
-// The parts of the fmt library that are not templates, compiled once here instead of in every file that formats something
-// (which takes three seconds each), and linked in instead of a shared library that would have to be shipped.
+// The parts of the fmt library that are not templates, compiled once here instead of in every file that formats
+// something (which takes three seconds each), and linked in instead of a shared library that would have to be shipped.
 // Does nothing where the build uses fmt as headers only (CMakeLists.txt).
 #ifndef FMT_HEADER_ONLY
 #include <fmt/format-inl.h>

@@ -1,4 +1,5 @@
-// Random numbers that are the same on every machine: xoshiro256++ seeded through splitmix64, no libm, no std distribution.
+// Random numbers that are the same on every machine: xoshiro256++ seeded through splitmix64, no libm, no std
+// distribution.
 #pragma once
 
 #include <array>
@@ -13,10 +14,10 @@ class Random {
   explicit Random(std::uint64_t seed, std::uint64_t stream = 0);
 
   std::uint64_t bits();
-  double uniform();                        // in [0, 1)
+  double uniform();                         // in [0, 1)
   double uniform(double low, double high);  // in [low, high)
-  std::uint64_t below(std::uint64_t n);    // in 0 .. n-1, unbiased. REQUIRES: n > 0
-  double normal();                         // mean 0, standard deviation 1
+  std::uint64_t below(std::uint64_t n);     // in 0 .. n-1, unbiased. REQUIRES: n > 0
+  double normal();                          // mean 0, standard deviation 1
 
   template <typename T>
   void shuffle(std::span<T> values) {

@@ -1,13 +1,13 @@
 #include "remede/base/threads.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
 #include <exception>
 #include <mutex>
 #include <thread>
 #include <vector>
+
+#include <unistd.h>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -72,7 +72,8 @@ class Pool {
   int size_ = 0;
 };
 
-// Never destroyed: its threads sleep until the process ends. A forked child has none of them and gets a pool of its own.
+// Never destroyed: its threads sleep until the process ends. A forked child has none of them and gets a pool of its
+// own.
 Pool& pool() {
   static std::mutex mutex;
   static Pool* current = nullptr;

@@ -43,20 +43,18 @@ HWY_INLINE Wide load(const float* p) {
   REMEDE_EACH w.v[i] = hn::Load(d, p + i * kN);
   return w;
 }
-HWY_INLINE void store(const Wide& a, float* p) {
-  REMEDE_EACH hn::Store(a.v[i], d, p + i * kN);
-}
+HWY_INLINE void store(const Wide& a, float* p) { REMEDE_EACH hn::Store(a.v[i], d, p + i * kN); }
 HWY_INLINE Wide set(float x) {
   Wide w;
   REMEDE_EACH w.v[i] = hn::Set(d, x);
   return w;
 }
 
-#define REMEDE_BINARY(name, Op)                      \
+#define REMEDE_BINARY(name, Op)                        \
   HWY_INLINE Wide name(const Wide& a, const Wide& b) { \
-    Wide w;                                          \
-    REMEDE_EACH w.v[i] = hn::Op(a.v[i], b.v[i]);     \
-    return w;                                        \
+    Wide w;                                            \
+    REMEDE_EACH w.v[i] = hn::Op(a.v[i], b.v[i]);       \
+    return w;                                          \
   }
 REMEDE_BINARY(add, Add)
 REMEDE_BINARY(sub, Sub)
@@ -221,20 +219,24 @@ HWY_INLINE void add_lanes(const float* from, int n, int count, const To& to) {
 
 #else
 
-// Turns four rows of four, in every four lanes of the registers: afterwards row[i] holds what was at i in each of them. Moves only.
-template <class DF, typename VF = hn::Vec<DF>>
+// Turns four rows of four, in every four lanes of the registers: afterwards row[i] holds what was at i in each of them.
+// Moves only.
+template <class DF, typename VF = hn::Vec<DF> >
 HWY_INLINE void turn4(DF df, VF* row) {
-  const hn::RebindToUnsigned<hn::RepartitionToWide<DF>> d2;
-  const auto ab0 = hn::BitCast(d2, hn::InterleaveLower(df, row[0], row[1])), ab1 = hn::BitCast(d2, hn::InterleaveUpper(df, row[0], row[1]));
-  const auto ce0 = hn::BitCast(d2, hn::InterleaveLower(df, row[2], row[3])), ce1 = hn::BitCast(d2, hn::InterleaveUpper(df, row[2], row[3]));
+  const hn::RebindToUnsigned<hn::RepartitionToWide<DF> > d2;
+  const auto ab0 = hn::BitCast(d2, hn::InterleaveLower(df, row[0], row[1])),
+             ab1 = hn::BitCast(d2, hn::InterleaveUpper(df, row[0], row[1]));
+  const auto ce0 = hn::BitCast(d2, hn::InterleaveLower(df, row[2], row[3])),
+             ce1 = hn::BitCast(d2, hn::InterleaveUpper(df, row[2], row[3]));
   row[0] = hn::BitCast(df, hn::InterleaveLower(d2, ab0, ce0));
   row[1] = hn::BitCast(df, hn::InterleaveUpper(d2, ab0, ce0));
   row[2] = hn::BitCast(df, hn::InterleaveLower(d2, ab1, ce1));
   row[3] = hn::BitCast(df, hn::InterleaveUpper(d2, ab1, ce1));
 }
 
-// from: (n, 16), n a multiple of 4. Calls visit(tag, k, lane, the numbers of the lane from k on, as many as the tag says), lanes in
-// order for each k; eight numbers at a time where registers hold them: a row stored in parts cannot be loaded at once without a wait.
+// from: (n, 16), n a multiple of 4. Calls visit(tag, k, lane, the numbers of the lane from k on, as many as the tag
+// says), lanes in order for each k; eight numbers at a time where registers hold them: a row stored in parts cannot be
+// loaded at once without a wait.
 template <typename Visit>
 HWY_INLINE void each_turned(const float* from, int n, const Visit& visit) {
   const hn::FixedTag<float, 4> d4;

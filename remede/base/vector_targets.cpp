@@ -31,7 +31,8 @@ VectorTarget vector_target() {
   const VectorTarget most = widest();
   const char* wanted = std::getenv("REMEDE_VECTOR");
   if (wanted == nullptr || *wanted == '\0') return most;
-  for (const VectorTarget t : {VectorTarget::kPortable, VectorTarget::kSse4, VectorTarget::kAvx2, VectorTarget::kAvx512})
+  for (const VectorTarget t :
+       {VectorTarget::kPortable, VectorTarget::kSse4, VectorTarget::kAvx2, VectorTarget::kAvx512})
     if (std::string(wanted) == name(t) && t <= most) return t;
   fail("REMEDE_VECTOR: expected portable, sse4, avx2 or avx512, none wider than {}, got '{}'", name(most), wanted);
 }

@@ -17,8 +17,9 @@ constexpr std::string_view kNoWords[] = {"false", "no"};
 constexpr std::string_view kYesWords[] = {"true", "yes"};
 
 bool is_boolean(const std::vector<std::string>& words) {
-  return std::all_of(words.begin(), words.end(),
-                     [](const std::string& w) { return is_one_of(lower(w), kNoWords) || is_one_of(lower(w), kYesWords); });
+  return std::all_of(words.begin(), words.end(), [](const std::string& w) {
+    return is_one_of(lower(w), kNoWords) || is_one_of(lower(w), kYesWords);
+  });
 }
 
 // What the target is on average where a word stands: (words, outputs), less the mean of all, drawn to it where a word
@@ -152,7 +153,8 @@ InputCode boolean(const std::string& column, const std::vector<std::string>& kno
   for (const auto& [list, value] : {std::pair(kNoWords, 0.0F), std::pair(kYesWords, 1.0F)})
     for (std::size_t pair = 0; pair < 2; ++pair) {
       const std::string_view both[] = {kNoWords[pair], kYesWords[pair]};
-      if (std::none_of(known.begin(), known.end(), [&](const std::string& w) { return is_one_of(lower(w), both); })) continue;
+      if (std::none_of(known.begin(), known.end(), [&](const std::string& w) { return is_one_of(lower(w), both); }))
+        continue;
       const std::string_view one[] = {list[pair]};
       const auto spelt =
           std::find_if(known.begin(), known.end(), [&](const std::string& w) { return is_one_of(lower(w), one); });

@@ -130,7 +130,8 @@ std::vector<Split> forward_folds(Dataset& data, std::size_t folds) {
   const std::size_t pieces = folds + 1, sequences = data.sequences.count();
   for (std::size_t s = 0; s < sequences; ++s)
     if (data.sequences.length(s) < pieces)
-      fail("--forward: expected sequences of at least {} steps, one more than folds, got one of {}", pieces, data.sequences.length(s));
+      fail("--forward: expected sequences of at least {} steps, one more than folds, got one of {}", pieces,
+           data.sequences.length(s));
   cut_each(data, pieces);
   std::vector<Split> all(folds);
   for (std::size_t k = 0; k < folds; ++k)

@@ -31,8 +31,9 @@ void cut_by_group(Dataset& data);
 // sequence has one label. Throws Error with fewer sequences (or groups) than folds.
 std::vector<std::vector<std::uint32_t>> deal_folds(const Dataset& data, std::size_t folds, std::uint64_t seed);
 
-// Every sequence is cut in time into `folds` + 1 pieces, each from empty memory; the k-th fold learns from the first k of each and is
-// tested on the next: what it is tested on is always later than what it learned from. Throws Error where a sequence has fewer steps.
+// Every sequence is cut in time into `folds` + 1 pieces, each from empty memory; the k-th fold learns from the first k
+// of each and is tested on the next: what it is tested on is always later than what it learned from. Throws Error where
+// a sequence has fewer steps.
 std::vector<Split> forward_folds(Dataset& data, std::size_t folds);
 
 // Cuts every sequence into pieces, so that there are at least `count` of them; false where there are enough already.

@@ -165,8 +165,9 @@ void add_history(RawDataset& raw) {
     input.name = schema.targets.at(0);
     input.words = true;
     input.known = schema.classes;
-    add_input(raw, std::move(input),
-              [&](std::size_t t) { return there && s.weight[t] > 0.0F ? static_cast<float>(s.label[t]) : kMissingValue; });
+    add_input(raw, std::move(input), [&](std::size_t t) {
+      return there && s.weight[t] > 0.0F ? static_cast<float>(s.label[t]) : kMissingValue;
+    });
     return;
   }
   for (std::size_t k = 0; k < n_y; ++k) {

@@ -11,7 +11,6 @@
 
 namespace remede {
 
-
 TargetReader::TargetReader(std::string file, std::vector<std::string> names, std::optional<Task> task)
     : file_(std::move(file)), names_(std::move(names)) {
   if (task == Task::kClassification && names_.size() > 1)

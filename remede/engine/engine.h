@@ -27,7 +27,8 @@ struct GradientForm {
 
 // Sums over the steps of a batch that carry a target.
 struct BatchLoss {
-  double loss = 0;     // weighted sum of the losses: cross-entropy (natural logarithm), or the mean over outputs of squared errors
+  double loss =
+      0;  // weighted sum of the losses: cross-entropy (natural logarithm), or the mean over outputs of squared errors
   double weight = 0;   // sum of the weights
   double correct = 0;  // weighted number of steps whose arg max is the label; 0 in regression
 
@@ -41,10 +42,12 @@ struct BatchLoss {
   }
 };
 
-// Largest derivative by a cell that goes back from step to step. Far beyond what is useful: it keeps one that explodes finite.
+// Largest derivative by a cell that goes back from step to step. Far beyond what is useful: it keeps one that explodes
+// finite.
 inline constexpr float kMostBack = 1e9F;
 
-// Memory carried over, where a long sequence was cut into windows that are sequences of their own: (sequences of the data, n_m).
+// Memory carried over, where a long sequence was cut into windows that are sequences of their own: (sequences of the
+// data, n_m).
 struct Carry {
   std::span<const float> before;  // that each sequence starts from
   std::span<float> after;         // that each sequence of the batch ends with: ASSIGNED
@@ -54,9 +57,10 @@ class Engine {
  public:
   virtual ~Engine() = default;
 
-  // The gradient of the mean loss over the batch (the sequences of `data` with these numbers) is ASSIGNED to `gradient`.
-  // Classification iff data.label is not empty. fill: (n_x) what a missing input counts as in writes and linear leaves.
-  // Without `carry` every sequence starts from zero memory. The result does not depend on the number of threads.
+  // The gradient of the mean loss over the batch (the sequences of `data` with these numbers) is ASSIGNED to
+  // `gradient`. Classification iff data.label is not empty. fill: (n_x) what a missing input counts as in writes and
+  // linear leaves. Without `carry` every sequence starts from zero memory. The result does not depend on the number of
+  // threads.
   virtual BatchLoss gradient(const Parameters<float>& parameters, const GradientForm& form, const Sequences& data,
                              std::span<const float> fill, std::span<const std::uint32_t> batch,
                              Parameters<float>& gradient, const Carry* carry = nullptr) = 0;

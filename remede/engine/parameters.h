@@ -11,7 +11,8 @@
 
 namespace remede {
 
-// The parts of the block, in their order in memory. Nodes are numbered breadth first: the children of i are 2i+1 and 2i+2.
+// The parts of the block, in their order in memory. Nodes are numbered breadth first: the children of i are 2i+1 and
+// 2i+2.
 enum class Group : std::uint8_t {
   kIndex,      // (nodes, n_v)         logits of the feature choice
   kThreshold,  // (nodes, n_v)         one threshold per feature
@@ -49,12 +50,14 @@ struct Parameters {
   std::vector<std::uint8_t> missing_right;  // (nodes) where a missing value goes; not trained by gradient
 
   Parameters() = default;
-  explicit Parameters(const Shape& s) : shape(s), values(s.total()), missing_right(static_cast<std::size_t>(s.nodes())) {}
+  explicit Parameters(const Shape& s)
+      : shape(s), values(s.total()), missing_right(static_cast<std::size_t>(s.nodes())) {}
   std::span<T> operator[](Group g) { return {values.data() + shape.begin(g), shape.size(g)}; }
   std::span<const T> operator[](Group g) const { return {values.data() + shape.begin(g), shape.size(g)}; }
 };
 
-// The hard tree these parameters stand for: arg max features, rounded gates, sigmoid of the rates. A complete tree of 2^depth leaves.
+// The hard tree these parameters stand for: arg max features, rounded gates, sigmoid of the rates. A complete tree of
+// 2^depth leaves.
 Tree harden(const Parameters<float>& parameters);
 
 }  // namespace remede

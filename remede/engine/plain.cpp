@@ -17,8 +17,8 @@ class PlainEngine final : public Engine {
   explicit PlainEngine(int threads) : threads_(threads) {}
 
   BatchLoss gradient(const Parameters<float>& parameters, const GradientForm& form, const Sequences& data,
-                     std::span<const float> fill, std::span<const std::uint32_t> batch,
-                     Parameters<float>& gradient, const Carry* carry) override {
+                     std::span<const float> fill, std::span<const std::uint32_t> batch, Parameters<float>& gradient,
+                     const Carry* carry) override {
     const PlainTree<float> tree(parameters, form, fill);
     const auto scale = static_cast<float>(1.0 / total_weight(data, batch));
     const std::vector<std::span<const std::uint32_t>> pieces = cut_pieces(batch, parameters.values.size());
@@ -32,7 +32,9 @@ class PlainEngine final : public Engine {
         const auto sequence = view(data, s);
         const auto n_m = static_cast<std::size_t>(parameters.shape.n_m);
         tree.forward(sequence, trace, carry != nullptr ? carry->before.data() + s * n_m : nullptr);
-        if (carry != nullptr) std::copy_n(trace.memory.end() - static_cast<std::ptrdiff_t>(n_m), n_m, carry->after.begin() + static_cast<std::ptrdiff_t>(s * n_m));
+        if (carry != nullptr)
+          std::copy_n(trace.memory.end() - static_cast<std::ptrdiff_t>(n_m), n_m,
+                      carry->after.begin() + static_cast<std::ptrdiff_t>(s * n_m));
         losses[i] += tree.loss(sequence, trace, scale, &g);
         tree.backward(sequence, trace, g, sums[i]);
       }

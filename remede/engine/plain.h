@@ -22,19 +22,19 @@ namespace remede {
 template <typename T>
 struct SequenceView {
   std::size_t length = 0;
-  const T* x = nullptr;                // (length, n_x) NaN where missing
+  const T* x = nullptr;                 // (length, n_x) NaN where missing
   const std::int32_t* label = nullptr;  // (length) in classification
-  const T* value = nullptr;            // (length, n_y) in regression
-  const T* weight = nullptr;           // (length) 0: no target here
+  const T* value = nullptr;             // (length, n_y) in regression
+  const T* weight = nullptr;            // (length) 0: no target here
 };
 
 // What the backward pass needs of the forward pass.
 template <typename T>
 struct Trace {
-  std::vector<T> filled;          // (length, n_x) x with missing values filled
-  std::vector<T> memory;          // (length + 1, n_m) before each step, and after the last
-  std::vector<T> u;               // (length, n_m) the tanh of the reached leaf's write
-  std::vector<T> y;               // (length, n_y) logits or values, accumulated in the first-order form
+  std::vector<T> filled;           // (length, n_x) x with missing values filled
+  std::vector<T> memory;           // (length + 1, n_m) before each step, and after the last
+  std::vector<T> u;                // (length, n_m) the tanh of the reached leaf's write
+  std::vector<T> y;                // (length, n_y) logits or values, accumulated in the first-order form
   std::vector<std::int32_t> leaf;  // (length)
 };
 
@@ -227,7 +227,8 @@ class PlainTree {
     }
   }
 
-  // dLoss/dm[k] before the step, through the reached leaf: what stayed in the cell, what the writes and the output read of it.
+  // dLoss/dm[k] before the step, through the reached leaf: what stayed in the cell, what the writes and the output read
+  // of it.
   T through_leaf(int j, int k, const Coefficients& c, const T* q) const {
     T d = q[k];
     if (blends() && open(j, k)) d = q[k] * (T(1) - blend_[cell(j, k)]);
@@ -266,7 +267,8 @@ class PlainTree {
   }
 
   // ADDS the gradient of the splits on the path to leaf j, and to `back` what goes through them into memory.
-  void add_splits(int j, const Coefficients& c, const T* x, const T* v, const T* q, T* back, Parameters<T>& sums) const {
+  void add_splits(int j, const Coefficients& c, const T* x, const T* v, const T* q, T* back,
+                  Parameters<T>& sums) const {
     const T here = shape_.depth > 0 ? worth(j, c, v, q) : T(0);
     for (int child = j + shape_.nodes(); child > 0;) {
       const int i = (child - 1) / 2;

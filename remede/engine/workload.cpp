@@ -9,7 +9,10 @@ Parameters<float> random_parameters(const Shape& shape, std::uint64_t seed) {
   Parameters<float> p(shape);
   for (int g = 0; g < kGroups; ++g) {
     const auto group = static_cast<Group>(g);
-    const double scale = group == Group::kThreshold ? 0.5 : group == Group::kWrite ? 2.0 : group == Group::kRate ? 3.0 : 1.0;
+    const double scale = group == Group::kThreshold ? 0.5
+                         : group == Group::kWrite   ? 2.0
+                         : group == Group::kRate    ? 3.0
+                                                    : 1.0;
     for (float& value : p[group]) value = static_cast<float>(random.uniform(-scale, scale));
   }
   return p;

@@ -151,7 +151,8 @@ AnswerNumbers::AnswerNumbers(const Model& model) : model_(&model) {
   const Wording words = make_wording(model, 0, std::move(options));
   for (int leaf = 0; leaf < tree.leaf_count(); ++leaf) {
     std::vector<std::string> parts;
-    for (const std::string& say : say_texts(words, leaf)) parts.push_back(say.starts_with("say ") ? say.substr(4) : say);
+    for (const std::string& say : say_texts(words, leaf))
+      parts.push_back(say.starts_with("say ") ? say.substr(4) : say);
     std::string text = fmt::format("{}", fmt::join(parts, "; "));
     if (std::find(formula_.begin(), formula_.end(), text) != formula_.end()) text += fmt::format(" (leaf {})", leaf);
     formula_.push_back(std::move(text));

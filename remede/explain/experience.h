@@ -59,8 +59,8 @@ std::vector<std::vector<float>> alphabet_of(const Model& model, const Sequences&
 Experience experience_of_symbols(const Model& model, const std::vector<std::vector<float>>& symbols,
                                  std::size_t most_steps);
 
-// Numbers what a model says: the class, or the constant answer, or where leaves compute it the formula of the leaf (of a
-// forest: the leaves reached).
+// Numbers what a model says: the class, or the constant answer, or where leaves compute it the formula of the leaf (of
+// a forest: the leaves reached).
 class AnswerNumbers {
  public:
   explicit AnswerNumbers(const Model& model);

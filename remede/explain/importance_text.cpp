@@ -53,8 +53,9 @@ std::vector<DistanceGroup> distance_groups(const LookBack& look) {
 std::string look_back_sentence(const LookBack& look) {
   if (look.reads() == 0) return "The memory was never read after a write.";
   const std::int64_t half = look.quantile(0.5);
-  return fmt::format("Half of what it reads from memory was written at most {} step{} before, 90% at most {}, the oldest {}.",
-                     grouped(half), half == 1 ? "" : "s", grouped(look.quantile(0.9)), grouped(look.distance.back().first));
+  return fmt::format(
+      "Half of what it reads from memory was written at most {} step{} before, 90% at most {}, the oldest {}.",
+      grouped(half), half == 1 ? "" : "s", grouped(look.quantile(0.9)), grouped(look.distance.back().first));
 }
 
 std::string importance_text(const Importance& importance, bool colours) {

@@ -17,7 +17,6 @@
 namespace remede {
 namespace {
 
-
 // Two boxes that differ in one input only, and touch there, are one.
 bool join(InputBox& a, const InputBox& b) {
   std::size_t differ = a.size();

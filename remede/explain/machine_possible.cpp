@@ -130,8 +130,8 @@ class Search {
     state.pending = true;
   }
 
-  // First to what the cell can hold at all. That may be off by a rounding, so where it still grows to all of the region,
-  // which nothing in it exceeds: the search ends.
+  // First to what the cell can hold at all. That may be off by a rounding, so where it still grows to all of the
+  // region, which nothing in it exceeds: the search ends.
   Range widened(std::size_t slot, int number, int growths) const {
     const int cell = e_->slots[slot].cell;
     if (cell < 0 || growths > 2 * kExactGrowths) return interval(slot, number);

@@ -100,8 +100,8 @@ std::string slot_text(const Model& model, const Experience& e, std::size_t i) {
   const Tree& tree = model.trees[static_cast<std::size_t>(slot.tree)];
   const double blend = typical_blend(tree, slot.cell);
   const auto average = [&] {
-    return fmt::format("{} is a running average: it moves {} of the way at a write (the last {} writes count)", slot.name,
-                       percent(blend), short_number(std::ceil(2 / blend), 2));
+    return fmt::format("{} is a running average: it moves {} of the way at a write (the last {} writes count)",
+                       slot.name, percent(blend), short_number(std::ceil(2 / blend), 2));
   };
   if (blend > 0 && blend < kAverage) return average();
   std::vector<float> values;

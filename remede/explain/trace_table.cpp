@@ -67,7 +67,8 @@ std::string reads_text(const Wording& words, const Trace& trace, const TreeStep&
     if (r.written_at >= 0 && words.view.cell_in_use(r.cell)) cells[r.written_at].insert(r.cell);
   std::string text;
   for (const auto& [written_at, read] : cells)
-    text += fmt::format("{}{} from {}", text.empty() ? "" : ", ", cells_text(words, read), step_text(trace, written_at));
+    text +=
+        fmt::format("{}{} from {}", text.empty() ? "" : ", ", cells_text(words, read), step_text(trace, written_at));
   return text;
 }
 

@@ -147,8 +147,8 @@ std::string threshold_text(const Wording& words, int feature, float threshold) {
 
 namespace {
 
-// "wind = NW", "wind in {N, NE}", "wind is not NW": the words whose value is `inside`. Where unknown words are, too, those
-// that are not are named.
+// "wind = NW", "wind in {N, NE}", "wind is not NW": the words whose value is `inside`. Where unknown words are, too,
+// those that are not are named.
 template <typename Inside>
 std::string category_text(const InputCode& code, Inside inside) {
   const bool negated = code.other && inside(*code.other);

@@ -38,7 +38,8 @@ struct Plot {
 
   double across(double v) const { return left + (v - x.low) / (x.high - x.low) * (right - left); }
   double up(double v) const {
-    const double part = logarithmic ? (log(v) - log(y.low)) / (log(y.high) - log(y.low)) : (v - y.low) / (y.high - y.low);
+    const double part =
+        logarithmic ? (log(v) - log(y.low)) / (log(y.high) - log(y.low)) : (v - y.low) / (y.high - y.low);
     return bottom - part * (bottom - top);
   }
 };
@@ -169,7 +170,8 @@ std::string scatter_chart(std::span<const float> targets, std::span<const float>
   for (std::size_t i = 0; i < targets.size(); ++i) {
     if (!std::isfinite(targets[i]) || !std::isfinite(answers[i])) continue;
     const auto cell = [&](float v) {
-      return std::min(kCells - 1, static_cast<int>((static_cast<double>(v) - plot.x.low) / (plot.x.high - plot.x.low) * kCells));
+      return std::min(kCells - 1,
+                      static_cast<int>((static_cast<double>(v) - plot.x.low) / (plot.x.high - plot.x.low) * kCells));
     };
     double& count = counts[static_cast<std::size_t>(cell(answers[i]) * kCells + cell(targets[i]))];
     most = std::max(most, count += 1);

@@ -17,9 +17,9 @@ struct Series {
 
 struct ChartOptions {
   double width = 640, height = 260;
-  std::string x_name;       // under the axis
-  double first = 1;         // what the first value stands for on it ...
-  double step = 1;          // ... and the distance to the next
+  std::string x_name;        // under the axis
+  double first = 1;          // what the first value stands for on it ...
+  double step = 1;           // ... and the distance to the next
   bool logarithmic = false;  // the upright axis; REQUIRES: positive values
   bool from_zero = false;    // the upright axis begins at 0
   bool share = false;        // values are shares, written as percentages

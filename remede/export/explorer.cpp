@@ -48,11 +48,13 @@ std::vector<float> state_before(const Model& model, const Sequences& data, std::
   std::vector<float> y(scratch.size());
   std::vector<std::int32_t> leaf(model.trees.size());
   for (auto t = static_cast<std::size_t>(data.offset[s]); t < step_number; ++t)
-    step(model, data.x.data() + t * static_cast<std::size_t>(data.n_x), state.data(), scratch.data(), y.data(), leaf.data());
+    step(model, data.x.data() + t * static_cast<std::size_t>(data.n_x), state.data(), scratch.data(), y.data(),
+         leaf.data());
   return state;
 }
 
-// One number for all leaves and answers of an excerpt. The page makes the same number of its own and shows whether they agree.
+// One number for all leaves and answers of an excerpt. The page makes the same number of its own and shows whether they
+// agree.
 std::uint32_t check_number(const Model& model, const Predictions& predictions, const Excerpt& excerpt) {
   const auto n_y = static_cast<std::size_t>(model.n_y());
   const std::size_t trees = model.trees.size();
@@ -69,7 +71,8 @@ std::uint32_t check_number(const Model& model, const Predictions& predictions, c
   return number;
 }
 
-// Names of steps: null where they are their numbers from 1, a number where they count from there in every sequence, else texts.
+// Names of steps: null where they are their numbers from 1, a number where they count from there in every sequence,
+// else texts.
 Json times_json(const Dataset& data, const std::vector<Excerpt>& excerpts) {
   if (data.times.empty()) return nullptr;
   Json texts = Json::array();
@@ -90,7 +93,8 @@ Json times_json(const Dataset& data, const std::vector<Excerpt>& excerpts) {
 Json excerpt_json(const Model& model, const Dataset& data, const Predictions& predictions, const Excerpt& excerpt) {
   const Sequences& sequences = data.sequences;
   const auto begin = static_cast<std::size_t>(sequences.offset[excerpt.sequence]);
-  const std::string id = data.ids.empty() ? std::to_string(excerpt.sequence + 1) : std::string(data.ids[excerpt.sequence]);
+  const std::string id =
+      data.ids.empty() ? std::to_string(excerpt.sequence + 1) : std::string(data.ids[excerpt.sequence]);
   Json json = {{"id", id},
                {"steps", excerpt.end - excerpt.begin},
                {"targets", excerpt.targets},
@@ -135,13 +139,14 @@ Json data_json(const Model& model, const Dataset& data, const Predictions& predi
 
 // "accuracy 99.8% on 1,400 steps"; empty without targets.
 std::string score_text(const Model& model, const Sequences& data, const Predictions& predictions) {
-  if (!data.has_targets() || std::none_of(data.weight.begin(), data.weight.end(), [](float w) { return w > 0; })) return "";
+  if (!data.has_targets() || std::none_of(data.weight.begin(), data.weight.end(), [](float w) { return w > 0; }))
+    return "";
   const Scores scores = evaluate(model.schema.task, predictions, data);
-  const double figure = model.schema.task == Task::kClassification ? scores.classification.accuracy : scores.regression.overall.rmse;
+  const double figure =
+      model.schema.task == Task::kClassification ? scores.classification.accuracy : scores.regression.overall.rmse;
   if (!std::isfinite(figure)) return "";
-  const std::string score = model.schema.task == Task::kClassification
-                                ? "accuracy " + percent(figure)
-                                : "RMSE " + short_number(figure, 4);
+  const std::string score =
+      model.schema.task == Task::kClassification ? "accuracy " + percent(figure) : "RMSE " + short_number(figure, 4);
   return fmt::format("{} on {} steps", score, grouped(static_cast<long long>(scores.steps)));
 }
 

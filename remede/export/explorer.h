@@ -1,5 +1,5 @@
-// The explorer: one HTML file with a model and some sequences, to be opened by double click and played with. It evaluates
-// the model itself, in the model's one arithmetic, and gives the same bits as predict() (docs/explorer.md).
+// The explorer: one HTML file with a model and some sequences, to be opened by double click and played with. It
+// evaluates the model itself, in the model's one arithmetic, and gives the same bits as predict() (docs/explorer.md).
 #pragma once
 
 #include <string>
@@ -21,6 +21,7 @@ struct ExplorerOptions {
 std::string explorer_page(const Model& model, const Dataset& data, const ExplorerOptions& options = {});
 
 // Writes it ("-": standard output).
-void write_explorer(const std::string& path, const Model& model, const Dataset& data, const ExplorerOptions& options = {});
+void write_explorer(const std::string& path, const Model& model, const Dataset& data,
+                    const ExplorerOptions& options = {});
 
 }  // namespace remede

@@ -30,7 +30,8 @@ Json view_json(const View& view) {
   Json nodes = Json::array();
   for (std::size_t i = 0; i < view.nodes.size(); ++i) {
     const View::Node& node = view.nodes[i];
-    const int side = node.parent >= 0 && view.nodes[static_cast<std::size_t>(node.parent)].right == static_cast<int>(i) ? 1 : 0;
+    const int side =
+        node.parent >= 0 && view.nodes[static_cast<std::size_t>(node.parent)].right == static_cast<int>(i) ? 1 : 0;
     nodes.push_back({node.id, node.parent, side, node.depth});
   }
   return nodes;
@@ -95,8 +96,10 @@ Json machine_part_json(const Model& model, const Sequences& data) {
     states.push_back({{"name", state.name}, {"memory", state.memory}, {"range", std::move(ranges)}});
   }
   for (const InputTree& tree : machine.rules) rules.push_back(rules_json(tree));
-  return {{"slots", machine.slots}, {"states", std::move(states)},
-          {"rules", std::move(rules)}, {"svg", machine_svg(machine, false)}};
+  return {{"slots", machine.slots},
+          {"states", std::move(states)},
+          {"rules", std::move(rules)},
+          {"svg", machine_svg(machine, false)}};
 }
 
 }  // namespace remede

@@ -8,10 +8,12 @@
 
 namespace remede {
 
-// A list with an object per tree: names, the texts of tests, answers and writes, the nodes that can be reached, the picture.
+// A list with an object per tree: names, the texts of tests, answers and writes, the nodes that can be reached, the
+// picture.
 nlohmann::ordered_json words_json(const Model& model, const Sequences& data);
 
-// The state machine: its picture, and its rules, so that the page can walk it beside the model. Null where there is no memory.
+// The state machine: its picture, and its rules, so that the page can walk it beside the model. Null where there is no
+// memory.
 nlohmann::ordered_json machine_part_json(const Model& model, const Sequences& data);
 
 }  // namespace remede

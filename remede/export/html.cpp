@@ -13,7 +13,8 @@ std::string section(std::string_view id, std::string_view heading_text, const st
 
 std::string paragraph(std::string_view text) { return fmt::format("<p>{}</p>\n", xml_escaped(text)); }
 
-std::string table(const std::vector<std::string>& heading_texts, const std::vector<std::vector<std::string>>& html_rows) {
+std::string table(const std::vector<std::string>& heading_texts,
+                  const std::vector<std::vector<std::string>>& html_rows) {
   std::string html = "<div class=\"wide\"><table>\n";
   if (!heading_texts.empty()) {
     html += "<thead><tr>";

@@ -13,7 +13,8 @@ std::string section(std::string_view id, std::string_view heading_text, const st
 std::string paragraph(std::string_view text);
 
 // A table. The first cell of a row is its name; the others are set to the right. Cells are HTML.
-std::string table(const std::vector<std::string>& heading_texts, const std::vector<std::vector<std::string>>& html_rows);
+std::string table(const std::vector<std::string>& heading_texts,
+                  const std::vector<std::vector<std::string>>& html_rows);
 
 // A picture that may be wider than the page: it scrolls within its frame.
 std::string figure(const std::string& svg);

@@ -21,9 +21,9 @@
 namespace remede {
 namespace {
 
-constexpr std::size_t kMostDrawnNodes = 300;   // nodes of a tree in the report; a larger one is text
-constexpr std::size_t kMostTrees = 8;     // of a forest that are drawn
-constexpr std::size_t kMostTraced = 40;   // steps of the run-through
+constexpr std::size_t kMostDrawnNodes = 300;  // nodes of a tree in the report; a larger one is text
+constexpr std::size_t kMostTrees = 8;         // of a forest that are drawn
+constexpr std::size_t kMostTraced = 40;       // steps of the run-through
 constexpr std::size_t kMostTracedInputs = 12;
 
 bool any_target(const Sequences& data) {
@@ -32,8 +32,10 @@ bool any_target(const Sequences& data) {
 
 std::string head_figures(const Model& model, const Sequences& data, const Scores* scores) {
   std::vector<html::Figure> texts;
-  if (scores && model.schema.task == Task::kClassification) texts.push_back({"accuracy", percent(scores->classification.accuracy)});
-  if (scores && model.schema.task == Task::kRegression) texts.push_back({"RMSE", short_number(scores->regression.overall.rmse, 4)});
+  if (scores && model.schema.task == Task::kClassification)
+    texts.push_back({"accuracy", percent(scores->classification.accuracy)});
+  if (scores && model.schema.task == Task::kRegression)
+    texts.push_back({"RMSE", short_number(scores->regression.overall.rmse, 4)});
   int cells = 0;
   for (const Tree& tree : model.trees) cells += tree.n_m;
   texts.push_back({"steps", grouped(static_cast<long long>(data.steps()))});
@@ -54,7 +56,8 @@ std::string curve_section(const TrainingRecord& training) {
   options.x_name = "validation";
   options.logarithmic = low > 0 && high > 20 * low;
   options.from_zero = !options.logarithmic && low >= 0;
-  std::string body = html::paragraph("The losses of the start that won, at each of its validations, before the tree was simplified.");
+  std::string body =
+      html::paragraph("The losses of the start that won, at each of its validations, before the tree was simplified.");
   return html::section("learning", "Learning", body + html::figure(line_chart({fitted, held_out}, options)));
 }
 
@@ -63,7 +66,8 @@ std::string tree_section(const Model& model, const Observations& seen) {
   for (std::size_t t = 0; t < std::min(model.trees.size(), kMostTrees); ++t) {
     if (model.trees.size() > 1) body += fmt::format("<h3>Tree {} of {}</h3>\n", t + 1, model.trees.size());
     if (model.trees[t].node_count() > static_cast<int>(kMostDrawnNodes)) {
-      body += html::paragraph(fmt::format("{} nodes: too many for a picture. `remede show` prints them.", model.trees[t].node_count()));
+      body += html::paragraph(
+          fmt::format("{} nodes: too many for a picture. `remede show` prints them.", model.trees[t].node_count()));
       continue;
     }
     SvgOptions options;
@@ -72,7 +76,8 @@ std::string tree_section(const Model& model, const Observations& seen) {
     options.style = false;
     body += html::figure(tree_to_svg(model, t, options));
   }
-  if (model.trees.size() > kMostTrees) body += html::paragraph(fmt::format("... and {} more trees.", model.trees.size() - kMostTrees));
+  if (model.trees.size() > kMostTrees)
+    body += html::paragraph(fmt::format("... and {} more trees.", model.trees.size() - kMostTrees));
   body += rule_list(model, seen);
   return html::section("tree", model.trees.size() > 1 ? "Trees" : "Tree", body);
 }
@@ -93,7 +98,8 @@ std::string trace_section(const Model& model, const Dataset& data, const Predict
     if (data.sequences.length(excerpt.sequence) > kMostTraced) continue;
     const Trace worst = trace(model, data, excerpt.sequence);
     const std::string what = data.sequences.has_targets() ? "Where the model does worst" : "One sequence";
-    return html::section("trace", fmt::format("{}: sequence {}", what, printable(worst.id)), html::figure(trace_svg(model, worst, false)));
+    return html::section("trace", fmt::format("{}: sequence {}", what, printable(worst.id)),
+                         html::figure(trace_svg(model, worst, false)));
   }
   return "";
 }
@@ -101,10 +107,12 @@ std::string trace_section(const Model& model, const Dataset& data, const Predict
 std::string settings_section(const Model& model, const ReportOptions& options) {
   std::string body;
   if (!options.command.empty())
-    body += html::paragraph("With the same training data, this gives the same model, bit for bit:") + fmt::format("<pre>{}</pre>\n", xml_escaped(options.command));
+    body += html::paragraph("With the same training data, this gives the same model, bit for bit:") +
+            fmt::format("<pre>{}</pre>\n", xml_escaped(options.command));
   std::vector<std::vector<std::string>> rows;
   for (const auto& [name, value] : model.training.settings) rows.push_back({xml_escaped(name), xml_escaped(value)});
-  if (!rows.empty()) body += "<details><summary>All settings</summary>\n" + html::table({"setting", "value"}, rows) + "</details>\n";
+  if (!rows.empty())
+    body += "<details><summary>All settings</summary>\n" + html::table({"setting", "value"}, rows) + "</details>\n";
   return html::section("settings", "Settings", body);
 }
 
@@ -133,7 +141,8 @@ std::string report_page(const Model& model, const Dataset& data, const ReportOpt
   body += curve_section(model.training);
   body += data_section(model, data);
   body += settings_section(model, options);
-  return filled_page("report.html", {{"title", xml_escaped(title_text(model))}, {"inks", svg_style_sheet()}, {"body", body}});
+  return filled_page("report.html",
+                     {{"title", xml_escaped(title_text(model))}, {"inks", svg_style_sheet()}, {"body", body}});
 }
 
 void write_report(const std::string& path, const Model& model, const Dataset& data, const ReportOptions& options) {

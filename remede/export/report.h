@@ -17,8 +17,8 @@ struct ReportOptions {
   int threads = 1;         // for the predictions; changes no byte
 };
 
-// Data, scores, learning curves, tree, state machine, importance, settings. The same model, data and options give the same bytes.
-// Throws Error when the data are empty.
+// Data, scores, learning curves, tree, state machine, importance, settings. The same model, data and options give the
+// same bytes. Throws Error when the data are empty.
 std::string report_page(const Model& model, const Dataset& data, const ReportOptions& options = {});
 
 // Writes it ("-": standard output).

@@ -50,13 +50,14 @@ std::vector<std::string> value_row(const std::string& name, std::span<const floa
   const std::string missing = s.missing == 0 ? "0" : percent(static_cast<double>(s.missing) / total);
   if (s.known == 0) return {xml_escaped(name), missing, "", "", "", "", ""};
   const auto bars = histogram(values, s.low, s.high, kBins);
-  return {xml_escaped(name),
-          missing,
-          short_number(s.low, 4),
-          short_number(s.mean, 4),
-          short_number(s.high, 4),
-          short_number(s.deviation, 4),
-          small_bars(bars, ink, fmt::format("{} from {} to {}", name, short_number(s.low, 4), short_number(s.high, 4)))};
+  return {
+      xml_escaped(name),
+      missing,
+      short_number(s.low, 4),
+      short_number(s.mean, 4),
+      short_number(s.high, 4),
+      short_number(s.deviation, 4),
+      small_bars(bars, ink, fmt::format("{} from {} to {}", name, short_number(s.low, 4), short_number(s.high, 4)))};
 }
 
 std::vector<float> column(const std::vector<float>& array, std::size_t width, std::size_t index) {
@@ -113,15 +114,16 @@ std::string data_section(const Model& model, const Dataset& data) {
   std::vector<std::size_t> lengths;
   for (std::size_t i = 0; i < s.count(); ++i) lengths.push_back(s.length(i));
   std::sort(lengths.begin(), lengths.end());
-  const auto targets = static_cast<std::size_t>(std::count_if(s.weight.begin(), s.weight.end(), [](float w) { return w > 0; }));
+  const auto targets =
+      static_cast<std::size_t>(std::count_if(s.weight.begin(), s.weight.end(), [](float w) { return w > 0; }));
   const std::string length = lengths.front() == lengths.back()
                                  ? count(lengths.front())
-                                 : fmt::format("{} to {}, half of them up to {}", count(lengths.front()), count(lengths.back()),
-                                               count(lengths[(lengths.size() - 1) / 2]));
+                                 : fmt::format("{} to {}, half of them up to {}", count(lengths.front()),
+                                               count(lengths.back()), count(lengths[(lengths.size() - 1) / 2]));
   std::string body = html::table({}, {{"sequences", count(s.count())},
-                                {"steps", count(s.steps())},
-                                {"steps of a sequence", length},
-                                {"steps with a target", count(targets)}});
+                                      {"steps", count(s.steps())},
+                                      {"steps of a sequence", length},
+                                      {"steps with a target", count(targets)}});
   body += input_table(model, s) + target_table(model, s);
   for (const std::string& note : data.notes) body += html::paragraph(note);
   return html::section("data", "Data", body);

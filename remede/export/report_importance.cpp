@@ -58,13 +58,15 @@ std::string importance_section(const Model& model, const Sequences& data, int th
   const Importance importance = find_importance(model, data, options);
   const bool cells = std::any_of(importance.features.begin(), importance.features.end(),
                                  [](const FeatureImportance& f) { return f.cell >= 0; });
-  std::string body = html::paragraph(
-      fmt::format("The {} lost on {} steps when the values of an input are shuffled{}. The {} of the model as it is: {}.",
-                  importance.score_name, grouped(importance.steps),
-                  cells ? ", or when a memory cell tells another sequence's story, or is held at zero" : "",
-                  importance.score_name, short_number(importance.score, 4)));
+  std::string body = html::paragraph(fmt::format(
+      "The {} lost on {} steps when the values of an input are shuffled{}. The {} of the model as it is: {}.",
+      importance.score_name, grouped(importance.steps),
+      cells ? ", or when a memory cell tells another sequence's story, or is held at zero" : "", importance.score_name,
+      short_number(importance.score, 4)));
   body += feature_table(importance);
-  if (cells) body += "<h3>How far back it looks</h3>\n" + html::paragraph(look_back_sentence(importance.look_back)) + distance_table(importance.look_back);
+  if (cells)
+    body += "<h3>How far back it looks</h3>\n" + html::paragraph(look_back_sentence(importance.look_back)) +
+            distance_table(importance.look_back);
   return html::section("importance", "What matters", body);
 }
 
@@ -76,8 +78,8 @@ std::string rule_list(const Model& model, const Observations& seen) {
     if (count++ == kMostRules) break;
     const LeafCount& reached = seen.leaves[static_cast<std::size_t>(rule.tree)][static_cast<std::size_t>(rule.leaf)];
     items += fmt::format("<li>{}{} <small>{}</small></li>\n",
-                         model.trees.size() > 1 ? fmt::format("Tree {}: ", rule.tree + 1) : "", xml_escaped(rule.sentence),
-                         xml_escaped(count_text(reached, model.schema.task)));
+                         model.trees.size() > 1 ? fmt::format("Tree {}: ", rule.tree + 1) : "",
+                         xml_escaped(rule.sentence), xml_escaped(count_text(reached, model.schema.task)));
   }
   if (rules.size() > kMostRules) items += fmt::format("<li>... and {} more.</li>\n", rules.size() - kMostRules);
   return fmt::format("<details><summary>Each leaf as a sentence</summary>\n<ul>\n{}</ul></details>\n", items);

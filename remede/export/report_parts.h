@@ -14,7 +14,8 @@ namespace remede {
 std::string data_section(const Model& model, const Dataset& data);
 
 // Tables of scores, the confusion or the scatter of answers, and how the score depends on the place in the sequence.
-std::string score_section(const Model& model, const Sequences& data, const Predictions& predictions, const Scores& scores);
+std::string score_section(const Model& model, const Sequences& data, const Predictions& predictions,
+                          const Scores& scores);
 
 // How much each input and cell matters, and how far back the model looks.
 std::string importance_section(const Model& model, const Sequences& data, int threads);

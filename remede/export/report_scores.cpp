@@ -26,8 +26,8 @@ std::string class_scores(const Model& model, const ClassificationScores& scores)
   std::vector<std::vector<std::string>> rows;
   for (std::size_t c = 0; c < scores.classes.size(); ++c) {
     const ClassScore& s = scores.classes[c];
-    rows.push_back({fmt::format("<i class=\"dot\" style=\"background:var(--rm-{})\"></i>{}", class_ink(static_cast<int>(c)).name,
-                                xml_escaped(model.schema.classes[c])),
+    rows.push_back({fmt::format("<i class=\"dot\" style=\"background:var(--rm-{})\"></i>{}",
+                                class_ink(static_cast<int>(c)).name, xml_escaped(model.schema.classes[c])),
                     score(s.recall), score(s.precision), score(s.f1), count(s.support)});
   }
   return html::table({"class", "recall", "precision", "F1", "steps"}, rows);
@@ -36,7 +36,8 @@ std::string class_scores(const Model& model, const ClassificationScores& scores)
 // A row per class, a column per answer; as dark as its share of the row, mistakes in red.
 std::string confusion(const Model& model, const ClassificationScores& scores) {
   const std::size_t n = scores.classes.size();
-  if (n > kMostConfused) return html::paragraph(fmt::format("The confusion of {} classes is too large a table for a page.", n));
+  if (n > kMostConfused)
+    return html::paragraph(fmt::format("The confusion of {} classes is too large a table for a page.", n));
   std::vector<std::string> heading = {"is \\ said"};
   for (const std::string& name : model.schema.classes) heading.push_back(name);
   std::vector<std::vector<std::string>> rows;
@@ -46,8 +47,9 @@ std::string confusion(const Model& model, const ClassificationScores& scores) {
     rows.push_back({xml_escaped(model.schema.classes[truth])});
     for (std::size_t c = 0; c < n; ++c) {
       const double weight = scores.confusion[truth * n + c], share = sum > 0 ? weight / sum : 0;
-      rows.back().push_back(fmt::format("<span class=\"{}\" style=\"--share:{:.3f}\" title=\"{} of the steps of this class\">{}</span>",
-                                        truth == c ? "hit" : "miss", share, xml_escaped(percent(share)), count(weight)));
+      rows.back().push_back(
+          fmt::format("<span class=\"{}\" style=\"--share:{:.3f}\" title=\"{} of the steps of this class\">{}</span>",
+                      truth == c ? "hit" : "miss", share, xml_escaped(percent(share)), count(weight)));
     }
   }
   return "<h3>Confusion</h3>\n" + html::paragraph("A row for what the steps are, a column for what the model says.") +
@@ -76,7 +78,9 @@ std::string over_time(const Model& model, const Sequences& data, const Predictio
       sum[i / per_place] += static_cast<double>(data.weight[t]) * value;
       weight[i / per_place] += static_cast<double>(data.weight[t]);
     }
-  Series series{classifies ? "right answers by the place in the sequence" : "RMSE by the place in the sequence", {}, &class_ink(0)};
+  Series series{classifies ? "right answers by the place in the sequence" : "RMSE by the place in the sequence",
+                {},
+                &class_ink(0)};
   for (std::size_t i = 0; i < sum.size(); ++i) {
     const double mean = weight[i] > 0 ? sum[i] / weight[i] : std::nan("");
     series.values.push_back(classifies ? mean : std::sqrt(mean));
@@ -94,8 +98,8 @@ std::string value_scores(const Model& model, const RegressionScores& scores) {
   if (scores.outputs.size() < 2) return "";
   std::vector<std::vector<std::string>> rows;
   for (std::size_t o = 0; o < scores.outputs.size(); ++o)
-    rows.push_back({xml_escaped(model.schema.targets[o]), size_of(scores.outputs[o].rmse), size_of(scores.outputs[o].mae),
-                    score(scores.outputs[o].r2)});
+    rows.push_back({xml_escaped(model.schema.targets[o]), size_of(scores.outputs[o].rmse),
+                    size_of(scores.outputs[o].mae), score(scores.outputs[o].r2)});
   return html::table({"target", "RMSE", "MAE", "R2"}, rows);
 }
 
@@ -116,20 +120,23 @@ std::string scatters(const Model& model, const Sequences& data, const Prediction
 
 }  // namespace
 
-std::string score_section(const Model& model, const Sequences& data, const Predictions& predictions, const Scores& scores) {
+std::string score_section(const Model& model, const Sequences& data, const Predictions& predictions,
+                          const Scores& scores) {
   if (model.schema.task == Task::kClassification) {
     const ClassificationScores& c = scores.classification;
     std::string body = html::table({}, {{"accuracy", score(c.accuracy)},
-                                  {"balanced accuracy", score(c.balanced_accuracy)},
-                                  {"macro F1", score(c.macro_f1)},
-                                  {"AUC", score(c.auc)},
-                                  {"log loss", score(c.log_loss)}});
+                                        {"balanced accuracy", score(c.balanced_accuracy)},
+                                        {"macro F1", score(c.macro_f1)},
+                                        {"AUC", score(c.auc)},
+                                        {"log loss", score(c.log_loss)}});
     body += class_scores(model, c) + confusion(model, c) + over_time(model, data, predictions);
     return html::section("scores", "Scores", body);
   }
   const RegressionScore& overall = scores.regression.overall;
-  std::string body = html::table({}, {{"RMSE", size_of(overall.rmse)}, {"MAE", size_of(overall.mae)}, {"R2", score(overall.r2)}});
-  body += value_scores(model, scores.regression) + scatters(model, data, predictions) + over_time(model, data, predictions);
+  std::string body =
+      html::table({}, {{"RMSE", size_of(overall.rmse)}, {"MAE", size_of(overall.mae)}, {"R2", score(overall.r2)}});
+  body +=
+      value_scores(model, scores.regression) + scatters(model, data, predictions) + over_time(model, data, predictions);
   return html::section("scores", "Scores", body);
 }
 

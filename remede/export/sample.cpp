@@ -139,11 +139,14 @@ Sample choose_sample(Task task, const Sequences& data, const Predictions& predic
                                            : value_errors(data, predictions, sample.far_off);
   std::vector<Excerpt>& all = sample.excerpts;
   for (std::size_t s = 0; s < data.count(); ++s)
-    if (data.length(s) > 0) all.push_back(excerpt_of(task, data, errors, s, std::max<std::size_t>(1, options.most_length)));
+    if (data.length(s) > 0)
+      all.push_back(excerpt_of(task, data, errors, s, std::max<std::size_t>(1, options.most_length)));
   const std::size_t total = all.size();
   if (data.has_targets()) sort_worst_first(task, all);
   const std::size_t count = total == 0 ? 0 : affordable(data, all, options);
-  const auto things = [](std::size_t n) { return fmt::format("{} sequence{}", grouped(static_cast<long long>(n)), n == 1 ? "" : "s"); };
+  const auto things = [](std::size_t n) {
+    return fmt::format("{} sequence{}", grouped(static_cast<long long>(n)), n == 1 ? "" : "s");
+  };
   if (count == total) {
     sample.note = total == 1 ? "1 sequence" : fmt::format("all {}", things(total));
     return sample;
@@ -152,8 +155,10 @@ Sample choose_sample(Task task, const Sequences& data, const Predictions& predic
   Random random(options.seed);
   random.shuffle(std::span(all).subspan(worst));
   all.resize(count);
-  if (data.has_targets()) sort_worst_first(task, all);
-  else std::sort(all.begin(), all.end(), [](const Excerpt& a, const Excerpt& b) { return a.sequence < b.sequence; });
+  if (data.has_targets())
+    sort_worst_first(task, all);
+  else
+    std::sort(all.begin(), all.end(), [](const Excerpt& a, const Excerpt& b) { return a.sequence < b.sequence; });
   sample.note = fmt::format("{} of {}: ", grouped(static_cast<long long>(count)), things(total));
   sample.note += worst == 0 ? "drawn at random" : fmt::format("the {} worst, {} drawn at random", worst, count - worst);
   return sample;

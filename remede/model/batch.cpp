@@ -1,5 +1,6 @@
-// Every lane walks the same tree: a node is visited once for all lanes on it, its lanes kept as bits, and handed on to its
-// children, whose numbers are above its own. Rounds as model/predict.h does: a product, then a sum, in the same order.
+// Every lane walks the same tree: a node is visited once for all lanes on it, its lanes kept as bits, and handed on to
+// its children, whose numbers are above its own. Rounds as model/predict.h does: a product, then a sum, in the same
+// order.
 #include "remede/model/batch.h"
 
 #include <algorithm>
@@ -25,12 +26,12 @@ struct LaneBlock {
 
 // Of one thread; grows, never shrinks.
 struct LaneScratch {
-  AlignedVector<float> x;       // (n_x, 16) as it stands, NaN where missing
-  AlignedVector<float> filled;  // (n_x, 16)
-  AlignedVector<float> m;       // (cells of all trees, 16)
-  AlignedVector<float> next;    // (n_m, 16) of one tree
-  AlignedVector<float> y;       // (trees, n_y, 16) logits or values; in the first order form they run on
-  AlignedVector<float> answer;  // (2, n_y, 16) of one tree, and the sum over trees
+  AlignedVector<float> x;            // (n_x, 16) as it stands, NaN where missing
+  AlignedVector<float> filled;       // (n_x, 16)
+  AlignedVector<float> m;            // (cells of all trees, 16)
+  AlignedVector<float> next;         // (n_m, 16) of one tree
+  AlignedVector<float> y;            // (trees, n_y, 16) logits or values; in the first order form they run on
+  AlignedVector<float> answer;       // (2, n_y, 16) of one tree, and the sum over trees
   std::vector<std::uint32_t> lanes;  // (inner)
 };
 
@@ -51,7 +52,8 @@ struct ReachedLeaves {
   std::uint32_t lanes[16];
 };
 
-static void find_leaves(const Tree& tree, const LaneScratch& s, const float* m, std::uint32_t alive, std::uint32_t* lanes, ReachedLeaves& reached) {
+static void find_leaves(const Tree& tree, const LaneScratch& s, const float* m, std::uint32_t alive,
+                        std::uint32_t* lanes, ReachedLeaves& reached) {
   reached.count = 0;
   const auto hand_on = [&](std::int32_t child, std::uint32_t on) {
     if (child >= 0) {
@@ -85,10 +87,12 @@ HWY_INLINE Wide of_leaves(const ReachedLeaves& reached, const float* table, std:
 }
 
 // sum + the row at `first` of the reached leaves times (x, then `cells` cells).
-HWY_INLINE Wide weighted(Wide sum, const Tree& tree, const LaneScratch& s, const float* m, int cells, const ReachedLeaves& reached,
-                         const float* table, std::size_t stride, std::size_t first) {
-  for (int f = 0; f < tree.n_x; ++f) sum = add(sum, mul(of_leaves(reached, table, stride, first + f), load(s.filled.data() + f * 16)));
-  for (int k = 0; k < cells; ++k) sum = add(sum, mul(of_leaves(reached, table, stride, first + tree.n_x + k), load(m + k * 16)));
+HWY_INLINE Wide weighted(Wide sum, const Tree& tree, const LaneScratch& s, const float* m, int cells,
+                         const ReachedLeaves& reached, const float* table, std::size_t stride, std::size_t first) {
+  for (int f = 0; f < tree.n_x; ++f)
+    sum = add(sum, mul(of_leaves(reached, table, stride, first + f), load(s.filled.data() + f * 16)));
+  for (int k = 0; k < cells; ++k)
+    sum = add(sum, mul(of_leaves(reached, table, stride, first + tree.n_x + k), load(m + k * 16)));
   return sum;
 }
 
@@ -112,7 +116,8 @@ static void act(const Tree& tree, const ReachedLeaves& reached, LaneScratch& s, 
     if (open != 0) {
       const Wide constant = tree.form.write_bias ? of_leaves(reached, tree.bias.data(), n_m, k) : set(0.0F);
       Wide change = tanh(weighted(constant, tree, s, m, cells, reached, tree.write.data(), n_m * n_w, k * n_w));
-      if (tree.form.write_rule == WriteRule::kBlend) change = mul(of_leaves(reached, tree.blend.data(), n_m, k), sub(change, before));
+      if (tree.form.write_rule == WriteRule::kBlend)
+        change = mul(of_leaves(reached, tree.blend.data(), n_m, k), sub(change, before));
       after = select(mask(open), add(before, change), before);
     }
     store(after, s.next.data() + k * 16);
@@ -172,7 +177,8 @@ void predict_block(const LaneBlock& b, LaneScratch& s) {
         store(i == 0 ? load(answer + o * 16) : add(load(sum + o * 16), load(answer + o * 16)), sum + o * 16);
       for (int e = 0; e < reached.count; ++e)
         for (std::uint32_t on = reached.lanes[e]; on != 0; on &= on - 1)
-          b.out->leaf[i * steps + static_cast<std::size_t>(data.offset[b.sequences[std::countr_zero(on)]]) + t] = reached.leaf[e];
+          b.out->leaf[i * steps + static_cast<std::size_t>(data.offset[b.sequences[std::countr_zero(on)]]) + t] =
+              reached.leaf[e];
       m += tree.n_m * 16;
     }
     const Wide count = set(static_cast<float>(model.trees.size()));
@@ -214,14 +220,16 @@ static LaneScratch make_scratch(const Model& model) {
 }
 
 Predictions predict_batch(const Model& model, const Sequences& sequences, int threads) {
-  if (sequences.n_x != model.n_x()) fail("expected sequences of {} inputs, as the model has, got {}", model.n_x(), sequences.n_x);
+  if (sequences.n_x != model.n_x())
+    fail("expected sequences of {} inputs, as the model has, got {}", model.n_x(), sequences.n_x);
   static const PredictBlock run = choose_predict_block();
   Predictions predictions;
   predictions.output.resize(sequences.steps() * static_cast<std::size_t>(model.n_y()));
   predictions.leaf.resize(sequences.steps() * model.trees.size());
   std::vector<std::uint32_t> order(sequences.count());
   std::iota(order.begin(), order.end(), 0U);
-  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return sequences.length(a) > sequences.length(b); });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return sequences.length(a) > sequences.length(b); });
   while (!order.empty() && sequences.length(order.back()) == 0) order.pop_back();
   if (threads <= 0) threads = hardware_threads();
   std::vector<LaneScratch> scratch(static_cast<std::size_t>(threads), make_scratch(model));
@@ -229,7 +237,8 @@ Predictions predict_batch(const Model& model, const Sequences& sequences, int th
   const std::size_t chunk = 16 * kBlocks;
   parallel_for((order.size() + chunk - 1) / chunk, threads, [&](std::size_t c, int worker) {
     for (std::size_t at = c * chunk; at < std::min(order.size(), (c + 1) * chunk); at += 16) {
-      const auto block = std::span<const std::uint32_t>(order).subspan(at, std::min<std::size_t>(16, order.size() - at));
+      const auto block =
+          std::span<const std::uint32_t>(order).subspan(at, std::min<std::size_t>(16, order.size() - at));
       run({&model, &sequences, block, &predictions}, scratch[static_cast<std::size_t>(worker)]);
     }
   });

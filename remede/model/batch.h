@@ -1,4 +1,5 @@
-// Prediction of many sequences at once: 16 side by side in vector lanes. The same bits as predict() of model/predict.h, faster.
+// Prediction of many sequences at once: 16 side by side in vector lanes. The same bits as predict() of model/predict.h,
+// faster.
 #pragma once
 
 #include "remede/model/predict.h"

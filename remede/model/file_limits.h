@@ -9,8 +9,8 @@
 
 namespace remede {
 
-inline constexpr int kFileVersion = 2;       // the latest; files say the first version that can read them
-inline constexpr int kVersionOfCodes = 2;    // inputs made from words or times, targets per sequence or ahead
+inline constexpr int kFileVersion = 2;     // the latest; files say the first version that can read them
+inline constexpr int kVersionOfCodes = 2;  // inputs made from words or times, targets per sequence or ahead
 
 inline constexpr std::size_t kMostFileBytes = std::size_t{1} << 30;
 // In units of 16 bytes of memory: a number or a word is one, a key three, a list or an object four.

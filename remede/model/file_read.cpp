@@ -273,8 +273,7 @@ void read_later_entries(const Json& json, const Place& at, Schema& schema) {
       schema.codes.push_back(read_code(item, {&place, {}, static_cast<std::ptrdiff_t>(schema.codes.size())}));
   }
   if (json.contains("target_per")) schema.target_per = read_word(json, "target_per", at, kTargetPerWords);
-  if (json.contains("horizon"))
-    schema.horizon = read_integer(json, "horizon", at, 0, std::numeric_limits<int>::max());
+  if (json.contains("horizon")) schema.horizon = read_integer(json, "horizon", at, 0, std::numeric_limits<int>::max());
 }
 
 Schema read_schema(const Json& json, const Place& at) {

@@ -166,12 +166,15 @@ std::string model_lines(const Model& model) {
   for (const Tree& tree : model.trees) trees.push_back(tree_lines(tree, schema, "    "));
   const auto entry = [](const char* name, std::string_view value) { return fmt::format("\"{}\": {}", name, value); };
   const std::vector<std::string> later = later_entries(schema);
-  std::vector<std::string> entries = {
-      entry("format", text(kFormatName)),       entry("version", std::to_string(later.empty() ? 1 : kVersionOfCodes)),
-      entry("task", text(word(kTaskWords, schema.task))), entry("inputs", texts(schema.inputs)),
-      entry("fill", numbers(model.fill.data(), model.fill.size())), entry("targets", texts(schema.targets)),
-      entry("classes", texts(schema.classes)),  entry("id", text(schema.id)),
-      entry("time", text(schema.time))};
+  std::vector<std::string> entries = {entry("format", text(kFormatName)),
+                                      entry("version", std::to_string(later.empty() ? 1 : kVersionOfCodes)),
+                                      entry("task", text(word(kTaskWords, schema.task))),
+                                      entry("inputs", texts(schema.inputs)),
+                                      entry("fill", numbers(model.fill.data(), model.fill.size())),
+                                      entry("targets", texts(schema.targets)),
+                                      entry("classes", texts(schema.classes)),
+                                      entry("id", text(schema.id)),
+                                      entry("time", text(schema.time))};
   entries.insert(entries.end(), later.begin(), later.end());
   entries.push_back(entry("trees", lines(trees, "  ", '[', ']')));
   entries.push_back(entry("training", training_lines(model.training, "  ")));

@@ -22,7 +22,9 @@ class Walk {
   }
 
  protected:
-  Range& tested(std::int32_t node) { return box_[static_cast<std::size_t>(tree_.feature[static_cast<std::size_t>(node)])]; }
+  Range& tested(std::int32_t node) {
+    return box_[static_cast<std::size_t>(tree_.feature[static_cast<std::size_t>(node)])];
+  }
 
   // Calls inside() with the box narrowed to one side of the node's test.
   template <typename Inside>
@@ -70,7 +72,8 @@ class RemoveImpossible : Walk {
   void visit(std::int32_t node) {
     node = resolve(tree_, node);
     if (node < 0) return;
-    if (!tested(node).nan) tree_.missing_right[static_cast<std::size_t>(node)] = 0;  // one way to say what never happens
+    if (!tested(node).nan)
+      tree_.missing_right[static_cast<std::size_t>(node)] = 0;  // one way to say what never happens
     for (const bool right : {false, true}) {
       if (!all_dead(child(node, right))) continue;
       const bool contradicted = on_side(node, right, [&] { return tested(node).empty(); });
@@ -144,9 +147,10 @@ class MergeAlike : Walk {
   }
 
   void bypass_alike(std::int32_t node, bool keep) {
-    draft_.note(Cause::kAlike, t_, fmt::format("the split {}", draft_.test(t_, node)),
-                fmt::format("its {} side does the same as its {} side", keep ? "left" : "right", keep ? "right" : "left"),
-                1 + subtree_size(tree_, child(node, !keep)));
+    draft_.note(
+        Cause::kAlike, t_, fmt::format("the split {}", draft_.test(t_, node)),
+        fmt::format("its {} side does the same as its {} side", keep ? "left" : "right", keep ? "right" : "left"),
+        1 + subtree_size(tree_, child(node, !keep)));
     bypass(tree_, node, child(node, keep));
     changed_ = true;
   }
@@ -180,25 +184,24 @@ class MergeAlike : Walk {
     const auto n_y = static_cast<std::size_t>(tree_.n_y);
     const auto same_row = [a, b](const auto& values, std::size_t width) {
       const auto* data = values.data();
-      return values.empty() || std::memcmp(data + static_cast<std::size_t>(a) * width, data + static_cast<std::size_t>(b) * width,
-                                           width * sizeof(*data)) == 0;
+      return values.empty() || std::memcmp(data + static_cast<std::size_t>(a) * width,
+                                           data + static_cast<std::size_t>(b) * width, width * sizeof(*data)) == 0;
     };
     return same_row(tree_.output, n_y) && same_row(tree_.linear, n_y * static_cast<std::size_t>(tree_.n_v())) &&
            same_row(tree_.gate, n_m) && same_row(tree_.write, n_m * static_cast<std::size_t>(tree_.n_w())) &&
            same_row(tree_.bias, n_m) && same_row(tree_.blend, n_m);
   }
 
-  // Both sides begin with the same test, and on one outcome of it they do the same: ask it first, and the node's own question
-  // only on the other outcome.
+  // Both sides begin with the same test, and on one outcome of it they do the same: ask it first, and the node's own
+  // question only on the other outcome.
   void share_test(std::int32_t node) {
     const std::int32_t l = resolve(tree_, child(node, false));
     const std::int32_t r = resolve(tree_, child(node, true));
     if (l < 0 || r < 0 || !same_test(l, r)) return;
     for (const bool outcome : {false, true}) {
       work_left_ = kWork;
-      const bool shared = on_side(node, true, [&] {
-        return on_side(r, outcome, [&] { return same(child(l, outcome), child(r, outcome)); });
-      });
+      const bool shared = on_side(
+          node, true, [&] { return on_side(r, outcome, [&] { return same(child(l, outcome), child(r, outcome)); }); });
       if (!shared) continue;
       draft_.note(Cause::kAlike, t_, fmt::format("a second {}", draft_.test(t_, l)),
                   fmt::format("asked before {}, once is enough", draft_.test(t_, node)),

@@ -37,15 +37,16 @@ bool Judge::tired() const {
 }
 
 bool Judge::visited(int t, int leaf) const {
-  return std::any_of(replays_.begin(), replays_.end(), [&](const Replay& replay) { return replay.visits(t, leaf) > 0; });
+  return std::any_of(replays_.begin(), replays_.end(),
+                     [&](const Replay& replay) { return replay.visits(t, leaf) > 0; });
 }
 
 Verdict Judge::judge(int t, const Tree& edited, std::span<const std::uint8_t> touched) {
   Verdict verdict;
   verdict.serial = ++serial_;
   verdict.accepted = has_targets_ && !tired() && std::all_of(replays_.begin(), replays_.end(), [&](Replay& replay) {
-    return replay.judge(t, edited, touched, verdict);
-  });
+                       return replay.judge(t, edited, touched, verdict);
+                     });
   return verdict;
 }
 
@@ -81,8 +82,8 @@ class Collapse {
     return changed;
   }
 
-  // Largest gain first. After a change the list is made anew and goes on from the gain reached; what was refused before is
-  // tried again in the next pass.
+  // Largest gain first. After a change the list is made anew and goes on from the gain reached; what was refused before
+  // is tried again in the next pass.
   bool collapse_splits() {
     bool changed = false;
     int gain_limit = tree_.node_count();
@@ -99,7 +100,8 @@ class Collapse {
     std::vector<std::int32_t> leaves;
     append_leaves(tree_, tree_.root(), leaves);
     bool changed = false;
-    for (int k = 0; k < tree_.n_m; ++k) changed = close(open_writes(leaves, k), fmt::format("all writes to {}", draft_.cell(t_, k))) || changed;
+    for (int k = 0; k < tree_.n_m; ++k)
+      changed = close(open_writes(leaves, k), fmt::format("all writes to {}", draft_.cell(t_, k))) || changed;
     for (const std::int32_t leaf : leaves) changed = close_most(open_writes(leaf)) || changed;
     return changed;
   }
@@ -116,7 +118,8 @@ class Collapse {
     const auto [right_visited, right_changed] = remove_unvisited(r);
     const bool cut = left_visited != right_visited;
     if (cut) {
-      draft_.note(Cause::kUnvisited, t_, fmt::format("the {} side of {}", left_visited ? "right" : "left", draft_.test(t_, child)),
+      draft_.note(Cause::kUnvisited, t_,
+                  fmt::format("the {} side of {}", left_visited ? "right" : "left", draft_.test(t_, child)),
                   "no sequence goes there", 1 + subtree_size(tree_, left_visited ? r : l));
       bypass(tree_, child, left_visited ? l : r);
     }
@@ -181,7 +184,8 @@ class Collapse {
     const std::vector<std::uint8_t> touched = touched_by(candidate);
     const bool is_side = resolve(tree_, tree_.left[static_cast<std::size_t>(candidate.node)]) == candidate.branch ||
                          resolve(tree_, tree_.right[static_cast<std::size_t>(candidate.node)]) == candidate.branch;
-    draft_.note(Cause::kCollapsed, t_, fmt::format("{} {}", is_side ? "the split" : "splits from", draft_.test(t_, candidate.node)),
+    draft_.note(Cause::kCollapsed, t_,
+                fmt::format("{} {}", is_side ? "the split" : "splits from", draft_.test(t_, candidate.node)),
                 is_side ? "one side does as well" : "one branch below does as well", candidate.gain);
     bypass(tree_, candidate.node, candidate.branch);
     judge_.commit(t_, tree_, touched, &candidate.verdict);
@@ -192,7 +196,8 @@ class Collapse {
   Writes open_writes(const std::vector<std::int32_t>& leaves, int cell) const {
     Writes open;
     for (const std::int32_t leaf : leaves) {
-      const std::size_t at = static_cast<std::size_t>(leaf) * static_cast<std::size_t>(tree_.n_m) + static_cast<std::size_t>(cell);
+      const std::size_t at =
+          static_cast<std::size_t>(leaf) * static_cast<std::size_t>(tree_.n_m) + static_cast<std::size_t>(cell);
       if (tree_.gate[at] != 0) open.push_back(at);
     }
     return open;
@@ -209,7 +214,8 @@ class Collapse {
   bool close_most(const Writes& writes) {
     std::string cells;
     for (const std::size_t at : writes)
-      cells += (cells.empty() ? "" : ", ") + draft_.cell(t_, static_cast<int>(at % static_cast<std::size_t>(tree_.n_m)));
+      cells +=
+          (cells.empty() ? "" : ", ") + draft_.cell(t_, static_cast<int>(at % static_cast<std::size_t>(tree_.n_m)));
     if (close(writes, fmt::format("a leaf's write to {}", cells))) return true;
     if (writes.size() < 2) return false;
     const auto middle = writes.begin() + static_cast<std::ptrdiff_t>(writes.size() / 2);

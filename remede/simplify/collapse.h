@@ -14,8 +14,8 @@ namespace remede {
 // Both data sets together: an edit is acceptable if it is on each.
 class Judge {
  public:
-  // Null, and data without steps, count for nothing. `model` is what is edited. The limits of what is acceptable are set by what
-  // it is worth now: they stay, so that small losses do not add up.
+  // Null, and data without steps, count for nothing. `model` is what is edited. The limits of what is acceptable are
+  // set by what it is worth now: they stay, so that small losses do not add up.
   Judge(const Model& model, const Sequences* training, const Sequences* validation, const Tolerance& tolerance);
 
   // To be called when leaves or cells have been renumbered.
@@ -38,9 +38,9 @@ class Judge {
   std::uint64_t serial_ = 0;
 };
 
-// Removes branches that no sequence visits, then replaces subtrees by one of their own branches where the judge accepts it, the
-// largest first, until nothing changes. With `close_writes` it also closes writes. Trees are sound before and after; the judge
-// is restarted. Whether anything changed.
+// Removes branches that no sequence visits, then replaces subtrees by one of their own branches where the judge accepts
+// it, the largest first, until nothing changes. With `close_writes` it also closes writes. Trees are sound before and
+// after; the judge is restarted. Whether anything changed.
 bool collapse(Draft& draft, Judge& judge, bool close_writes);
 
 }  // namespace remede

@@ -80,7 +80,8 @@ Compacted compact(Tree& tree) {
   append_leaves(tree, tree.root(), result.leaf);
   std::vector<std::int32_t> new_inner(static_cast<std::size_t>(tree.inner_count()));
   std::vector<std::int32_t> new_leaf(static_cast<std::size_t>(tree.leaf_count()));
-  for (std::size_t i = 0; i < inner.size(); ++i) new_inner[static_cast<std::size_t>(inner[i])] = static_cast<std::int32_t>(i);
+  for (std::size_t i = 0; i < inner.size(); ++i)
+    new_inner[static_cast<std::size_t>(inner[i])] = static_cast<std::int32_t>(i);
   for (std::size_t i = 0; i < result.leaf.size(); ++i)
     new_leaf[static_cast<std::size_t>(result.leaf[i])] = static_cast<std::int32_t>(i);
   const auto renumbered = [&](std::int32_t child) {
@@ -90,7 +91,8 @@ Compacted compact(Tree& tree) {
   std::vector<std::pair<std::int32_t, std::int32_t>> children;
   children.reserve(inner.size());
   for (const std::int32_t i : inner)
-    children.emplace_back(renumbered(tree.left[static_cast<std::size_t>(i)]), renumbered(tree.right[static_cast<std::size_t>(i)]));
+    children.emplace_back(renumbered(tree.left[static_cast<std::size_t>(i)]),
+                          renumbered(tree.right[static_cast<std::size_t>(i)]));
   take_inner(tree, inner);
   take_leaves(tree, result.leaf);
   for (std::size_t i = 0; i < children.size(); ++i) std::tie(tree.left[i], tree.right[i]) = children[i];

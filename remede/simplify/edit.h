@@ -1,5 +1,5 @@
-// Taking a tree apart. While it is edited a tree may hold splits whose two sides are the same child (bypass() makes them) and
-// nodes and leaves that nobody points to; step() walks it all the same, and compact() makes it sound again.
+// Taking a tree apart. While it is edited a tree may hold splits whose two sides are the same child (bypass() makes
+// them) and nodes and leaves that nobody points to; step() walks it all the same, and compact() makes it sound again.
 #pragma once
 
 #include <cstddef>
@@ -37,7 +37,8 @@ struct Compacted {
 };
 Compacted compact(Tree& tree);
 
-// The tree with only these cells and inputs, in this order. Removed ones must not be tested; their writes and weights go.
+// The tree with only these cells and inputs, in this order. Removed ones must not be tested; their writes and weights
+// go.
 Tree select_features(const Tree& tree, std::span<const int> inputs, std::span<const int> cells);
 
 }  // namespace remede

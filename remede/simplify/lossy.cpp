@@ -50,8 +50,12 @@ class Editor {
     if (values.empty()) return {};
     return std::span(values).subspan(static_cast<std::size_t>(leaf) * width, width);
   }
-  std::span<float> linear(int leaf) { return part(tree_.linear, leaf, static_cast<std::size_t>(tree_.n_y * tree_.n_v())); }
-  std::span<float> write(int leaf) { return part(tree_.write, leaf, static_cast<std::size_t>(tree_.n_m * tree_.n_w())); }
+  std::span<float> linear(int leaf) {
+    return part(tree_.linear, leaf, static_cast<std::size_t>(tree_.n_y * tree_.n_v()));
+  }
+  std::span<float> write(int leaf) {
+    return part(tree_.write, leaf, static_cast<std::size_t>(tree_.n_m * tree_.n_w()));
+  }
 
   Draft& draft_;
   Tree& tree_;
@@ -92,7 +96,8 @@ class DropSmall : Editor {
       const bool memory = f >= tree_.n_x;
       draft_.note(Cause::kSmall, t_,
                   fmt::format("{} of {}", count_of(numbers.size(), "weight"),
-                              memory ? draft_.cell(t_, f - tree_.n_x) : draft_.model.schema.inputs[static_cast<std::size_t>(f)]),
+                              memory ? draft_.cell(t_, f - tree_.n_x)
+                                     : draft_.model.schema.inputs[static_cast<std::size_t>(f)]),
                   "the data do not need them", 0);
       changed = true;
     }
@@ -102,7 +107,8 @@ class DropSmall : Editor {
   std::vector<float*> weights_of(int f) {
     std::vector<float*> weights;
     const auto gather = [&](std::vector<float>& values, int width) {
-      for (std::size_t i = static_cast<std::size_t>(f); f < width && i < values.size(); i += static_cast<std::size_t>(width))
+      for (std::size_t i = static_cast<std::size_t>(f); f < width && i < values.size();
+           i += static_cast<std::size_t>(width))
         weights.push_back(&values[i]);
     };
     gather(tree_.linear, tree_.n_v());
@@ -133,7 +139,9 @@ class DropSmall : Editor {
     return dropped > 0;
   }
 
-  static std::string count_of(std::size_t count, const char* what) { return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s"); }
+  static std::string count_of(std::size_t count, const char* what) {
+    return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+  }
 
   std::vector<double> sizes_;  // (n_v)
 };
@@ -201,7 +209,8 @@ float rounded(float value, int digits) {
 
 bool drop_small(Draft& draft, Judge& judge) {
   bool changed = false;
-  for (int t = 0; t < static_cast<int>(draft.model.trees.size()); ++t) changed = DropSmall(draft, t, judge).run() || changed;
+  for (int t = 0; t < static_cast<int>(draft.model.trees.size()); ++t)
+    changed = DropSmall(draft, t, judge).run() || changed;
   return changed;
 }
 

@@ -32,7 +32,8 @@ Range join(const Range& a, const Range& b) {
 
 Range meet(const Range& a, const Range& b) {
   Range both{std::max(a.low, b.low), std::min(a.high, b.high), a.nan && b.nan};
-  if (!both.has_numbers()) both.low = kInfinity, both.high = -kInfinity;  // one way to be without numbers, so that == works
+  if (!both.has_numbers())
+    both.low = kInfinity, both.high = -kInfinity;  // one way to be without numbers, so that == works
   return both;
 }
 
@@ -87,11 +88,11 @@ Range add(const Range& m, const Range& u) {
   return {std::max(m.low + u.low, -kAddLimit), std::min(m.high + u.high, kAddLimit), m.nan || u.nan};
 }
 
-// In real numbers the cell becomes (1 - share) m + share u: it rises with both, so the ends of the intervals give the ends of
-// the result. The rounding of the three operations is then allowed for: that of u - m and of its product with the share are
-// relative to share |u - m|, that of the sum to the result.
-// Besides, a cell never moves away from u, and never past it by more than the rounding of u - m and of the sum: this keeps
-// the bounds of a slowly moving average from creeping outwards.
+// In real numbers the cell becomes (1 - share) m + share u: it rises with both, so the ends of the intervals give the
+// ends of the result. The rounding of the three operations is then allowed for: that of u - m and of its product with
+// the share are relative to share |u - m|, that of the sum to the result. Besides, a cell never moves away from u, and
+// never past it by more than the rounding of u - m and of the sum: this keeps the bounds of a slowly moving average
+// from creeping outwards.
 Range blend(const Range& m, const Range& u, float share) {
   if (!m.has_numbers() || !u.has_numbers()) return {kInfinity, -kInfinity, true};
   const bool nan = m.nan || u.nan;
@@ -102,7 +103,8 @@ Range blend(const Range& m, const Range& u, float share) {
   if (share == 0.0F) return {m.low, m.high, nan};
   constexpr double kRounding = 1.1 * 0x1p-23;
   const double a = share;
-  const double farthest = std::max({std::abs(static_cast<double>(u.high) - m.low), std::abs(static_cast<double>(m.high) - u.low)});
+  const double farthest =
+      std::max({std::abs(static_cast<double>(u.high) - m.low), std::abs(static_cast<double>(m.high) - u.low)});
   double low = (1 - a) * m.low + a * u.low;
   double high = (1 - a) * m.high + a * u.high;
   const double error = kRounding * (a * farthest + std::max(std::abs(low), std::abs(high))) + 1e-44;

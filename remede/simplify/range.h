@@ -1,6 +1,6 @@
-// Sets of floats, for reasoning about what a value can ever be: an interval, and whether NaN is possible. Every operation
-// encloses what the model's arithmetic (docs/mathematics.md) can give for members of its operands, rounding included.
-// The sign of zero is not told apart: memory never holds -0, and no test or write depends on it.
+// Sets of floats, for reasoning about what a value can ever be: an interval, and whether NaN is possible. Every
+// operation encloses what the model's arithmetic (docs/mathematics.md) can give for members of its operands, rounding
+// included. The sign of zero is not told apart: memory never holds -0, and no test or write depends on it.
 #pragma once
 
 #include <limits>
@@ -8,21 +8,24 @@
 namespace remede {
 
 struct Range {
-  float low = 0.0F;   // low > high: no number is possible
+  float low = 0.0F;  // low > high: no number is possible
   float high = 0.0F;
-  bool nan = false;   // NaN is possible: a missing input, or inf - inf and 0 * inf in a write
+  bool nan = false;  // NaN is possible: a missing input, or inf - inf and 0 * inf in a write
 
   static Range all() { return {-std::numeric_limits<float>::infinity(), std::numeric_limits<float>::infinity(), true}; }
   static Range finite() { return {std::numeric_limits<float>::lowest(), std::numeric_limits<float>::max(), true}; }
   static Range point(float value) { return {value, value, false}; }
-  static Range none() { return {std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity(), false}; }
+  static Range none() {
+    return {std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity(), false};
+  }
 
   bool has_numbers() const { return low <= high; }
   bool empty() const { return !has_numbers() && !nan; }
   bool is_point() const { return low == high && !nan; }
   bool is_zero() const { return low == 0.0F && high == 0.0F && !nan; }
   bool has_infinity() const {
-    return has_numbers() && (low == -std::numeric_limits<float>::infinity() || high == std::numeric_limits<float>::infinity());
+    return has_numbers() &&
+           (low == -std::numeric_limits<float>::infinity() || high == std::numeric_limits<float>::infinity());
   }
   bool operator==(const Range&) const = default;
 };
@@ -43,8 +46,8 @@ Range filled(const Range& x, float fill);
 Range plus_product(const Range& sum, float weight, const Range& v);
 Range tanh(const Range& x);
 
-// No cell leaves [-limit, limit], NaN aside. Adding: u is within 1, and 2^24 + 1 rounds to 2^24 in float. Blending moves
-// towards u, at most a few roundings beyond it.
+// No cell leaves [-limit, limit], NaN aside. Adding: u is within 1, and 2^24 + 1 rounds to 2^24 in float. Blending
+// moves towards u, at most a few roundings beyond it.
 inline constexpr float kAddLimit = 16777216.0F;
 inline constexpr float kBlendLimit = 1.000001F;
 

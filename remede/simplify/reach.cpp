@@ -59,7 +59,8 @@ void Reach::describe_leaf(int number, const std::vector<Range>& box) {
     if (box[static_cast<std::size_t>(i)] != any_input_) leaf.input.emplace_back(i, box[static_cast<std::size_t>(i)]);
   leaf.written.resize(static_cast<std::size_t>(tree_.n_m));
   for (int k = 0; k < tree_.n_m; ++k) {
-    const std::size_t at = static_cast<std::size_t>(number) * static_cast<std::size_t>(tree_.n_m) + static_cast<std::size_t>(k);
+    const std::size_t at =
+        static_cast<std::size_t>(number) * static_cast<std::size_t>(tree_.n_m) + static_cast<std::size_t>(k);
     if (tree_.gate[at] == 0) continue;
     Range sum = Range::point(tree_.form.write_bias ? tree_.bias[at] : 0.0F);
     const float* row = tree_.write.data() + at * static_cast<std::size_t>(tree_.n_w());
@@ -74,7 +75,8 @@ void Reach::describe_leaf(int number, const std::vector<Range>& box) {
 void Reach::cut_cells() {
   cuts_.resize(static_cast<std::size_t>(tree_.n_m));
   for (std::size_t i = 0; i < tree_.feature.size(); ++i)
-    if (tree_.feature[i] >= tree_.n_x) cuts_[static_cast<std::size_t>(tree_.feature[i] - tree_.n_x)].push_back(tree_.threshold[i]);
+    if (tree_.feature[i] >= tree_.n_x)
+      cuts_[static_cast<std::size_t>(tree_.feature[i] - tree_.n_x)].push_back(tree_.threshold[i]);
   for (auto& cuts : cuts_) {
     std::sort(cuts.begin(), cuts.end());
     cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
@@ -154,7 +156,8 @@ bool Reach::fits(const State& state, const Pack& pack, const Leaf& leaf) const {
 // Does every pack have a state that fits the leaf?
 bool Reach::leaf_open(const Leaf& leaf) const {
   return !leaf.dead && std::all_of(packs_.begin(), packs_.end(), [&](const Pack& pack) {
-    return std::any_of(pack.states.begin(), pack.states.end(), [&](const State& state) { return fits(state, pack, leaf); });
+    return std::any_of(pack.states.begin(), pack.states.end(),
+                       [&](const State& state) { return fits(state, pack, leaf); });
   });
 }
 
@@ -180,7 +183,8 @@ void Reach::step(const Pack& pack, const State& state, std::size_t leaf, std::ve
     const std::size_t at = leaf * static_cast<std::size_t>(tree_.n_m) + static_cast<std::size_t>(pack.cells[i]);
     if (tree_.gate[at] == 0) continue;
     const Range u = value_written(leaf, pack.cells[i], pack, state);
-    next[i] = tree_.form.write_rule == WriteRule::kAdd ? add(state.cells[i], u) : blend(state.cells[i], u, tree_.blend[at]);
+    next[i] =
+        tree_.form.write_rule == WriteRule::kAdd ? add(state.cells[i], u) : blend(state.cells[i], u, tree_.blend[at]);
   }
 }
 
@@ -188,7 +192,9 @@ void Reach::step(const Pack& pack, const State& state, std::size_t leaf, std::ve
 void Reach::list_regions(int cell, const Range& range, Regions& regions) const {
   regions.clear();
   const auto& cuts = cuts_[static_cast<std::size_t>(cell)];
-  const auto number = [&](float v) { return static_cast<std::uint32_t>(std::upper_bound(cuts.begin(), cuts.end(), v) - cuts.begin()); };
+  const auto number = [&](float v) {
+    return static_cast<std::uint32_t>(std::upper_bound(cuts.begin(), cuts.end(), v) - cuts.begin());
+  };
   if (range.has_numbers() || cuts.empty())
     for (std::uint32_t r = number(range.low), last = number(range.high); r <= last; ++r) regions.push_back(r);
   if (range.nan && !cuts.empty()) regions.push_back(static_cast<std::uint32_t>(cuts.size() + 1));

@@ -1,12 +1,12 @@
 // What a tree's memory can ever hold, whatever the inputs: a search over regions.
 //
-// The thresholds on a cell cut its values into regions (and NaN is one more; a cell that is not tested is one region, NaN and
-// all). A state of the search is one region of every cell, with the interval of values found so far in it: then every memory
-// test is decided, and a step from the state goes through
-// each leaf that the state and some input can reach, to the regions that the leaf's writes can reach. Before the first step all
-// cells are 0. Intervals that keep growing are widened to their region, so the search ends.
-// Where the regions of all cells together are too many, each cell is searched on its own (knowing less, never wrong); where even
-// that is too much, a cell may hold anything its kind of write can give.
+// The thresholds on a cell cut its values into regions (and NaN is one more; a cell that is not tested is one region,
+// NaN and all). A state of the search is one region of every cell, with the interval of values found so far in it: then
+// every memory test is decided, and a step from the state goes through each leaf that the state and some input can
+// reach, to the regions that the leaf's writes can reach. Before the first step all cells are 0. Intervals that keep
+// growing are widened to their region, so the search ends. Where the regions of all cells together are too many, each
+// cell is searched on its own (knowing less, never wrong); where even that is too much, a cell may hold anything its
+// kind of write can give.
 //
 // Inputs may be anything at every step: any float, infinities included, or missing.
 #pragma once
@@ -23,17 +23,17 @@
 namespace remede {
 
 struct ReachOptions {
-  bool finite_inputs = false;        // inputs are finite or missing
-  bool zero_is_none = false;         // a weight of 0 is no term at all, even where what it weighs is infinite or NaN
-  std::size_t joint_states = 256;    // the search over all cells together gives up above these
-  std::size_t joint_work = 4000;     // states reached from states, each counted every time
-  std::size_t cell_work = 1000000;   // the same for the search cell by cell
+  bool finite_inputs = false;       // inputs are finite or missing
+  bool zero_is_none = false;        // a weight of 0 is no term at all, even where what it weighs is infinite or NaN
+  std::size_t joint_states = 256;   // the search over all cells together gives up above these
+  std::size_t joint_work = 4000;    // states reached from states, each counted every time
+  std::size_t cell_work = 1000000;  // the same for the search cell by cell
 };
 
 class Reach {
  public:
-  // fill: (n_x). Both must outlive the object. The tree may lose what cannot be reached or changes nothing, and nothing else.
-  // REQUIRES: tree is sound.
+  // fill: (n_x). Both must outlive the object. The tree may lose what cannot be reached or changes nothing, and nothing
+  // else. REQUIRES: tree is sound.
   Reach(const Tree& tree, std::span<const float> fill, const ReachOptions& options);
   // The leaves have been renumbered. from: (leaves) the number each had before.
   void renumber(std::span<const std::int32_t> from);
@@ -53,11 +53,11 @@ class Reach {
 
  private:
   struct Leaf {
-    std::vector<Range> memory;                         // (n_m) what the tests above it let through
+    std::vector<Range> memory;                          // (n_m) what the tests above it let through
     std::vector<std::pair<std::int32_t, Range>> input;  // the inputs tested above it, and what the tests let through
-    std::vector<Range> written;                        // (n_m) bias + write . x, where the gate is open
-    bool dead = false;                                 // nothing reaches it
-    bool open = false;                                 // while searching: something found so far reaches it
+    std::vector<Range> written;                         // (n_m) bias + write . x, where the gate is open
+    bool dead = false;                                  // nothing reaches it
+    bool open = false;                                  // while searching: something found so far reaches it
   };
   struct State {
     std::vector<Range> cells;  // (cells of the pack)
@@ -100,8 +100,8 @@ class Reach {
   std::vector<std::vector<float>> cuts_;  // (n_m) the thresholds on each cell, rising
   std::vector<Leaf> leaves_;
   std::vector<Pack> packs_;
-  std::vector<std::size_t> pack_of_;      // (n_m)
-  std::vector<Regions> choices_;          // scratch of reach()
+  std::vector<std::size_t> pack_of_;  // (n_m)
+  std::vector<Regions> choices_;      // scratch of reach()
   std::vector<std::size_t> chosen_;
   Regions regions_;
   std::vector<Range> part_;

@@ -17,7 +17,9 @@ constexpr float kWorstError = 1e30F;  // of a step whose value is not a number
 constexpr float kLeastProbability = 1e-30F;
 
 // Equal as bits: NaN equals itself, so that a sequence that has gone wrong counts as unchanged.
-bool same_bits(const float* a, const float* b, std::size_t count) { return count == 0 || std::memcmp(a, b, count * sizeof(float)) == 0; }
+bool same_bits(const float* a, const float* b, std::size_t count) {
+  return count == 0 || std::memcmp(a, b, count * sizeof(float)) == 0;
+}
 
 // A sum of weighted losses. Of many probabilities the logarithm of the product is taken, not the sum of the logarithms.
 class LossSum {
@@ -191,8 +193,8 @@ void Replay::list_visitors(int t) {
     }
 }
 
-// Sure that the edit is not acceptable, or as good as sure: what it has lost is beyond what the sequences left can win back,
-// or beyond four times its scatter.
+// Sure that the edit is not acceptable, or as good as sure: what it has lost is beyond what the sequences left can win
+// back, or beyond four times its scatter.
 bool Replay::hopeless(const Change& change) const {
   if (!change.limited) return false;
   constexpr double kSure = 4.0;
@@ -221,7 +223,8 @@ void Replay::commit(int t, const Tree& edited, std::span<const std::uint8_t> tou
   }
   apply_journal(t);
   sum_up();
-  for (std::size_t tree = 0; tree < tracks_.size(); ++tree) list_visitors(static_cast<int>(tree));  // gains follow the tallies
+  for (std::size_t tree = 0; tree < tracks_.size(); ++tree)
+    list_visitors(static_cast<int>(tree));  // gains follow the tallies
 }
 
 // Runs every sequence that visits a touched leaf; false as soon as the edit is hopeless.
@@ -246,7 +249,8 @@ bool Replay::run_edit(int t, const Tree& edited, std::span<const std::uint8_t> t
 }
 
 // The same for one sequence. Adds what the edit changes in it to `change`, and the steps it runs to the journal.
-bool Replay::run_edit(int t, const Tree& edited, std::span<const std::uint8_t> touched, std::uint32_t sequence, Change& change) {
+bool Replay::run_edit(int t, const Tree& edited, std::span<const std::uint8_t> touched, std::uint32_t sequence,
+                      Change& change) {
   constexpr std::size_t kStretch = 64;  // steps between two looks at how it stands
   const Track& track = tracks_[static_cast<std::size_t>(t)];
   const auto n_m = static_cast<std::size_t>(edited.n_m);
@@ -273,8 +277,10 @@ bool Replay::run_edit(int t, const Tree& edited, std::span<const std::uint8_t> t
       while (i < end && touched[static_cast<std::size_t>(track.leaf[i])] == 0) ++i;
       if (i == end) break;
       std::copy_n(track.m.begin() + static_cast<std::ptrdiff_t>(i * n_m), n_m, m_.begin());
-      if (i == begin) std::fill(y_.begin(), y_.end(), 0.0F);
-      else std::copy_n(track.y.begin() + static_cast<std::ptrdiff_t>((i - 1) * n_y_), n_y_, y_.begin());
+      if (i == begin)
+        std::fill(y_.begin(), y_.end(), 0.0F);
+      else
+        std::copy_n(track.y.begin() + static_cast<std::ptrdiff_t>((i - 1) * n_y_), n_y_, y_.begin());
     }
     const int leaf = step(edited, data_.x.data() + i * n_x_, model_.fill.data(), m_.data(), y_.data());
     const bool same_answer = same_bits(y_.data(), track.y.data() + i * n_y_, n_y_);
@@ -290,7 +296,8 @@ bool Replay::run_edit(int t, const Tree& edited, std::span<const std::uint8_t> t
     journal_.m.insert(journal_.m.end(), m_.begin(), m_.begin() + static_cast<std::ptrdiff_t>(n_m));
     journal_.y.insert(journal_.y.end(), y_.begin(), y_.end());
     journal_.mark.push_back(mark);
-    differs = (first_order && !same_answer) || (i + 1 < end && !same_bits(m_.data(), track.m.data() + (i + 1) * n_m, n_m));
+    differs =
+        (first_order && !same_answer) || (i + 1 < end && !same_bits(m_.data(), track.m.data() + (i + 1) * n_m, n_m));
     if (++run % kStretch == 0 && !look()) break;
   }
   steps_run_ += run;

@@ -1,6 +1,6 @@
-// Judging edits of a model by data, fast: what every tree did at every step is kept, so that for an edit only the sequences that
-// visit the changed part are run again, from the first visit on and only while they differ from what is kept, and no further
-// than it takes to see that the edit is not acceptable.
+// Judging edits of a model by data, fast: what every tree did at every step is kept, so that for an edit only the
+// sequences that visit the changed part are run again, from the first visit on and only while they differ from what is
+// kept, and no further than it takes to see that the edit is not acceptable.
 //
 // Holds references to the model and the data, which must outlive it. Not thread-safe.
 #pragma once
@@ -33,16 +33,16 @@ struct Tally {
 // What an edit does to the tally, over both data sets.
 struct Verdict {
   bool accepted = false;
-  double correct = 0;  // change
-  double loss = 0;     // change
+  double correct = 0;        // change
+  double loss = 0;           // change
   std::uint64_t serial = 0;  // of the judgement
   bool better_than(const Verdict& other) const {
     return correct != other.correct ? correct > other.correct : loss < other.loss;
   }
 };
 
-// One data set and what the trees do on it. An edit is a tree and the leaves whose steps it changes, `touched` (leaves): a step
-// that reaches another leaf, with the same memory before, goes as before.
+// One data set and what the trees do on it. An edit is a tree and the leaves whose steps it changes, `touched`
+// (leaves): a step that reaches another leaf, with the same memory before, goes as before.
 class Replay {
  public:
   // `model` is what is edited. The limits are set by what it is worth now.
@@ -56,7 +56,8 @@ class Replay {
   // Adds to sums (n_v of tree t) the squares of what the features were, and to `count` the steps.
   void add_squares(int t, std::span<double> sums, double& count) const;
 
-  // Does the edit keep within the limits? Adds its changes to `verdict`; false, and perhaps too little added, where not.
+  // Does the edit keep within the limits? Adds its changes to `verdict`; false, and perhaps too little added, where
+  // not.
   bool judge(int t, const Tree& edited, std::span<const std::uint8_t> touched, Verdict& verdict);
   // Makes the edit the one that others are judged against. `judged`: it is the last one judged, and was accepted.
   void commit(int t, const Tree& edited, std::span<const std::uint8_t> touched, bool judged);
@@ -64,15 +65,15 @@ class Replay {
  private:
   // What tree t did.
   struct Track {
-    std::vector<float> m;             // (steps, n_m) before the step
-    std::vector<float> y;             // (steps, n_y) logits or values
-    std::vector<std::int32_t> leaf;   // (steps)
+    std::vector<float> m;                              // (steps, n_m) before the step
+    std::vector<float> y;                              // (steps, n_y) logits or values
+    std::vector<std::int32_t> leaf;                    // (steps)
     std::vector<std::vector<std::uint32_t>> visitors;  // (leaves) sequences, in the order of order_
-    std::vector<Tally> could_gain;    // (leaves) the visitors' wrong weight and loss: the most an edit can win back
+    std::vector<Tally> could_gain;  // (leaves) the visitors' wrong weight and loss: the most an edit can win back
   };
   // How well one step was answered.
   struct Mark {
-    float worth = 0;      // classification: the probability of the label; regression: the squared error
+    float worth = 0;  // classification: the probability of the label; regression: the squared error
     bool correct = false;
   };
   // What the edit judged last does differently: the steps run, and the changes by sequence.
@@ -91,7 +92,7 @@ class Replay {
     double correct_scatter = 0;
     double loss = 0;
     double loss_scatter = 0;
-    Tally could_gain;  // left
+    Tally could_gain;     // left
     bool limited = true;  // false: to be run to the end whatever comes
   };
 
@@ -101,13 +102,14 @@ class Replay {
   void list_visitors(int t);
   Mark mark_step(std::size_t step, int t, const float* y);
   bool run_edit(int t, const Tree& edited, std::span<const std::uint8_t> touched, Change& change);
-  bool run_edit(int t, const Tree& edited, std::span<const std::uint8_t> touched, std::uint32_t sequence, Change& change);
+  bool run_edit(int t, const Tree& edited, std::span<const std::uint8_t> touched, std::uint32_t sequence,
+                Change& change);
   void apply_journal(int t);
   bool hopeless(const Change& change) const;
 
   const Model& model_;
   const Sequences& data_;
-  bool judged_ = false;                // there are targets
+  bool judged_ = false;  // there are targets
   bool classifies_ = false;
   std::size_t n_x_;
   std::size_t n_y_;
@@ -116,9 +118,9 @@ class Replay {
   std::vector<Mark> marks_;            // (steps)
   std::vector<Tally> sequence_tally_;  // (sequences)
   Tally now_;
-  double least_correct_ = 0;           // the limits
+  double least_correct_ = 0;  // the limits
   double most_loss_ = 0;
-  std::vector<std::uint32_t> stamp_;   // (sequences)
+  std::vector<std::uint32_t> stamp_;  // (sequences)
   std::uint32_t stamp_now_ = 0;
   std::size_t steps_run_ = 0;
   Journal journal_;

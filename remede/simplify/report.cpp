@@ -33,7 +33,9 @@ bool is_exact(Cause cause) { return cause <= Cause::kForm; }
 const char* name(Cause cause) { return kWords[static_cast<std::size_t>(cause)].name; }
 const char* reason(Cause cause) { return kWords[static_cast<std::size_t>(cause)].reason; }
 
-std::string tree_prefix(const Model& model, int tree) { return model.trees.size() > 1 ? fmt::format("tree {}: ", tree + 1) : ""; }
+std::string tree_prefix(const Model& model, int tree) {
+  return model.trees.size() > 1 ? fmt::format("tree {}: ", tree + 1) : "";
+}
 
 std::string test_text(const Tree& tree, const Schema& schema, std::span<const int> cells, std::int32_t node) {
   const auto i = static_cast<std::size_t>(node);

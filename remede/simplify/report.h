@@ -20,12 +20,12 @@ enum class Cause : std::uint8_t {
   kUnused,        // an input that nothing reads
   kForm,          // an option of the leaves that none of them uses
   // Judged on data.
-  kUnvisited,     // a branch that no sequence visits
-  kCollapsed,     // a split whose side does as well
-  kClosed,        // a write that is not needed
+  kUnvisited,  // a branch that no sequence visits
+  kCollapsed,  // a split whose side does as well
+  kClosed,     // a write that is not needed
   // Named on request.
-  kRounded,       // a number written with fewer digits
-  kSmall,         // a weight of a write or of a linear leaf that is not needed
+  kRounded,  // a number written with fewer digits
+  kSmall,    // a weight of a write or of a linear leaf that is not needed
 };
 inline constexpr int kCauses = 12;
 

@@ -19,8 +19,8 @@ void check_data(const Model& model, const Sequences* data, const char* what) {
   if (!data->has_targets()) return;
   const bool classifies = model.schema.task == Task::kClassification;
   if (data->n_y != model.n_y() || data->label.empty() == classifies)
-    fail("expected {} data with the targets of the model, {} {}, got {} {}", what, model.n_y(), classifies ? "classes" : "values",
-         data->n_y, data->label.empty() ? "values" : "classes");
+    fail("expected {} data with the targets of the model, {} {}, got {} {}", what, model.n_y(),
+         classifies ? "classes" : "values", data->n_y, data->label.empty() ? "values" : "classes");
 }
 
 // "64 contradicted by the tests above, 40 never visited by the data"
@@ -40,13 +40,17 @@ std::string list_others(const std::vector<Removal>& removed) {
     std::vector<std::pair<std::string, int>> things;  // and how often
     for (const Removal& removal : removed) {
       if (removal.nodes > 0 || removal.cause != static_cast<Cause>(c)) continue;
-      const auto known = std::find_if(things.begin(), things.end(), [&](const auto& thing) { return thing.first == removal.what; });
-      if (known == things.end()) things.emplace_back(removal.what, 1);
-      else ++known->second;
+      const auto known =
+          std::find_if(things.begin(), things.end(), [&](const auto& thing) { return thing.first == removal.what; });
+      if (known == things.end())
+        things.emplace_back(removal.what, 1);
+      else
+        ++known->second;
     }
     std::string names;
     for (const auto& [what, times] : things)
-      names += fmt::format("{}{}{}", names.empty() ? "" : ", ", what, times > 1 ? fmt::format(" ({} times)", times) : "");
+      names +=
+          fmt::format("{}{}{}", names.empty() ? "" : ", ", what, times > 1 ? fmt::format(" ({} times)", times) : "");
     if (!names.empty()) text += fmt::format("{}: {}\n", reason(static_cast<Cause>(c)), names);
   }
   return text;
@@ -54,7 +58,8 @@ std::string list_others(const std::vector<Removal>& removed) {
 
 }  // namespace
 
-Simplified simplify(const Model& model, const SimplifyOptions& options, const Sequences* training, const Sequences* validation) {
+Simplified simplify(const Model& model, const SimplifyOptions& options, const Sequences* training,
+                    const Sequences* validation) {
   check_data(model, training, "training");
   check_data(model, validation, "validation");
   Draft draft(model);

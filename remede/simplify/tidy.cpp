@@ -63,7 +63,9 @@ bool write_reads(const Tree& tree, const Reach& reach, int cell, int f) {
   return false;
 }
 
-bool test_reads(const Tree& tree, int f) { return std::find(tree.feature.begin(), tree.feature.end(), f) != tree.feature.end(); }
+bool test_reads(const Tree& tree, int f) {
+  return std::find(tree.feature.begin(), tree.feature.end(), f) != tree.feature.end();
+}
 
 // (n_m) the cells whose value can matter.
 std::vector<bool> live_cells(const Tree& tree, const Reach& reach) {
@@ -101,7 +103,8 @@ std::vector<int> all_of(int count) {
 void read_inputs_only(Tree& tree) {
   std::vector<float> rows;
   const auto old_width = static_cast<std::ptrdiff_t>(tree.n_w());
-  for (auto row = tree.write.begin(); row != tree.write.end(); row += old_width) rows.insert(rows.end(), row, row + tree.n_x);
+  for (auto row = tree.write.begin(); row != tree.write.end(); row += old_width)
+    rows.insert(rows.end(), row, row + tree.n_x);
   tree.write = std::move(rows);
   tree.form.write_reads = WriteReads::kInputs;
 }
@@ -133,8 +136,10 @@ bool close_idle_writes(Draft& draft, int t, const Reach& reach) {
       if (reach.leaf_possible(static_cast<int>(leaf))) ++closed;
     }
     if (closed == 0) continue;
-    draft.note(Cause::kIdle, t, fmt::format("{} of cell {}", closed == 1 ? "a write" : fmt::format("{} writes", closed), draft.cell(t, k)),
-               "the cell is the same before and after", 0);
+    draft.note(
+        Cause::kIdle, t,
+        fmt::format("{} of cell {}", closed == 1 ? "a write" : fmt::format("{} writes", closed), draft.cell(t, k)),
+        "the cell is the same before and after", 0);
     changed = true;
   }
   if (changed) canonicalise(tree);
@@ -165,7 +170,8 @@ bool zero_idle_weights(Draft& draft, int t, const Reach& reach) {
       }
   }
   if (zeroed == 0) return false;
-  draft.note(Cause::kIdle, t, zeroed == 1 ? "a weight" : fmt::format("{} weights", zeroed), "what they weigh is always 0", 0);
+  draft.note(Cause::kIdle, t, zeroed == 1 ? "a weight" : fmt::format("{} weights", zeroed),
+             "what they weigh is always 0", 0);
   return true;
 }
 
@@ -178,7 +184,8 @@ bool drop_unread_cells(Draft& draft, int t, const Reach& reach) {
       kept.push_back(k);
       kept_names.push_back(draft.cells[static_cast<std::size_t>(t)][static_cast<std::size_t>(k)]);
     } else {
-      draft.note(Cause::kUnread, t, fmt::format("cell {}", draft.cell(t, k)), "no test, linear leaf or kept cell reads it", 0);
+      draft.note(Cause::kUnread, t, fmt::format("cell {}", draft.cell(t, k)),
+                 "no test, linear leaf or kept cell reads it", 0);
     }
   }
   if (kept.size() == live.size()) return false;
@@ -192,7 +199,8 @@ bool lower_form(Draft& draft, int t, const Reach& reach) {
   const LeafForm before = tree.form;
   const auto lower = [&](const char* what, const char* why) { draft.note(Cause::kForm, t, what, why, 0); };
   if (tree.n_m == 0) {
-    const bool had_rule = before.write_rule != WriteRule::kAdd || before.write_reads != WriteReads::kInputs || before.write_bias;
+    const bool had_rule =
+        before.write_rule != WriteRule::kAdd || before.write_reads != WriteReads::kInputs || before.write_bias;
     if (had_rule) lower("the options of the writes", "there is no cell to write");
     tree.form.write_rule = WriteRule::kAdd;
     tree.form.write_reads = WriteReads::kInputs;
@@ -233,13 +241,15 @@ bool drop_unused_inputs(Draft& draft, const std::vector<Reach>& reach) {
         kept.push_back(i);
         break;
       }
-  if (kept.empty() && model.n_x() > 0) kept.push_back(0);  // data without any column could not say how many steps there are
+  if (kept.empty() && model.n_x() > 0)
+    kept.push_back(0);  // data without any column could not say how many steps there are
   if (static_cast<int>(kept.size()) == model.n_x()) return false;
   std::vector<bool> is_kept(static_cast<std::size_t>(model.n_x()));
   for (const int i : kept) is_kept[static_cast<std::size_t>(i)] = true;
   for (std::size_t i = 0; i < is_kept.size(); ++i)
     if (!is_kept[i])
-      draft.removed.push_back({Cause::kUnused, fmt::format("input {}", model.schema.inputs[i]), "no test, write or linear leaf uses it", 0});
+      draft.removed.push_back({Cause::kUnused, fmt::format("input {}", model.schema.inputs[i]),
+                               "no test, write or linear leaf uses it", 0});
   for (Tree& tree : model.trees) tree = select_features(tree, kept, all_of(tree.n_m));
   std::vector<std::string> names;
   std::vector<float> fill;

@@ -1,8 +1,9 @@
-// Exact steps on the leaves of a tree: writes that change nothing, cells that nothing reads, options that no leaf uses, and, over
-// all trees, inputs that nothing uses.
+// Exact steps on the leaves of a tree: writes that change nothing, cells that nothing reads, options that no leaf uses,
+// and, over all trees, inputs that nothing uses.
 //
-// A term weight * v of a sum can go where it never changes the sum's bits: where v is always 0, or the weight is 0 and v always
-// finite (0 * inf is NaN). Adding a zero of either sign changes a sum only if the sum is -0, which it can be only if it starts so.
+// A term weight * v of a sum can go where it never changes the sum's bits: where v is always 0, or the weight is 0 and
+// v always finite (0 * inf is NaN). Adding a zero of either sign changes a sum only if the sum is -0, which it can be
+// only if it starts so.
 #pragma once
 
 #include <vector>
@@ -12,15 +13,16 @@
 
 namespace remede {
 
-// Gives closed gates zero weights, and -0 in writes the plus sign: one way to say the same. Not noted, it removes nothing.
+// Gives closed gates zero weights, and -0 in writes the plus sign: one way to say the same. Not noted, it removes
+// nothing.
 void canonicalise(Tree& tree);
 
 // These say whether they changed tree t. REQUIRES: `reach` is of this tree, with the same leaves and cells.
 bool close_idle_writes(Draft& draft, int t, const Reach& reach);
 bool zero_idle_weights(Draft& draft, int t, const Reach& reach);
 
-// Removes the cells that no test, no linear leaf and no write of a cell that stays reads. `reach` no longer fits the tree where
-// this returns true.
+// Removes the cells that no test, no linear leaf and no write of a cell that stays reads. `reach` no longer fits the
+// tree where this returns true.
 bool drop_unread_cells(Draft& draft, int t, const Reach& reach);
 
 // Turns off the options of the leaf form that no leaf uses.

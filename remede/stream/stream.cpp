@@ -14,7 +14,9 @@ Stream::Stream(const Model& model)
       output_(static_cast<std::size_t>(model.n_y())),
       leaf_(model.trees.size()) {
   const Tree& tree = model.trees.front();
-  if (model.trees.size() > 1 || tree.form.leaf_output != LeafOutput::kConstant || tree.form.output_order != OutputOrder::kZero) return;
+  if (model.trees.size() > 1 || tree.form.leaf_output != LeafOutput::kConstant ||
+      tree.form.output_order != OutputOrder::kZero)
+    return;
   answer_ = tree.output;
   const std::size_t n_y = output_.size();
   if (model.schema.task == Task::kClassification)

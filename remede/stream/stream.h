@@ -24,7 +24,8 @@ class Stream {
 
  private:
   const Model* model_;
-  std::vector<float> answer_;  // of every leaf, where nothing else decides it: one tree, answers without a slope or a past
+  std::vector<float>
+      answer_;  // of every leaf, where nothing else decides it: one tree, answers without a slope or a past
   std::vector<float> state_;
   std::vector<float> tree_output_;
   std::vector<float> output_;

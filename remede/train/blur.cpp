@@ -11,7 +11,8 @@ constexpr float kUniformSpread = 1.7320508F;        // half width of a uniform d
 
 }  // namespace
 
-Blur::Blur(const StartPlan& plan, const TrainingData& data) : data_(&data), seed_(plan.seed ^ kNoiseSeed), stream_(plan.stream << 32U) {
+Blur::Blur(const StartPlan& plan, const TrainingData& data)
+    : data_(&data), seed_(plan.seed ^ kNoiseSeed), stream_(plan.stream << 32U) {
   for (std::size_t f = 0; f < static_cast<std::size_t>(data.training.n_x); ++f) {
     const float width = kUniformSpread * data.quantiles.spread(f);
     noise_.push_back(plan.noise * width);
@@ -34,7 +35,8 @@ const Sequences& Blur::batch(std::span<const std::uint32_t> numbers, std::uint64
 
 void Blur::add(std::uint64_t drawn, std::uint32_t number, std::span<float> x) {
   Random offsets(drawn ^ kOffsetSeed, number);
-  for (std::size_t f = 0; f < shift_.size(); ++f) shift_[f] = offset_[f] * static_cast<float>(offsets.uniform(-1.0, 1.0));
+  for (std::size_t f = 0; f < shift_.size(); ++f)
+    shift_[f] = offset_[f] * static_cast<float>(offsets.uniform(-1.0, 1.0));
   Random random(drawn, number);
   std::uint64_t bits = 0;
   for (std::size_t i = 0, f = 0; i < x.size(); ++i, f = f + 1 == shift_.size() ? 0 : f + 1) {

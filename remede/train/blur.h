@@ -1,7 +1,7 @@
 // Noise on the inputs, against learning by heart: no epoch shows a sequence twice alike.
 //
-// Two kinds, both uniform and in spreads of each input: one drawn for every value, and an offset that all steps of a sequence share. A
-// memory averages the first away; the second is how recordings differ from one another.
+// Two kinds, both uniform and in spreads of each input: one drawn for every value, and an offset that all steps of a
+// sequence share. A memory averages the first away; the second is how recordings differ from one another.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ class Blur {
   // `data` must outlive it.
   Blur(const StartPlan& plan, const TrainingData& data);
 
-  // The training sequences with these numbers, in this order, as this epoch shows them: which others are asked for changes nothing. A missing
-  // value stays missing. Valid until the next call.
+  // The training sequences with these numbers, in this order, as this epoch shows them: which others are asked for
+  // changes nothing. A missing value stays missing. Valid until the next call.
   const Sequences& batch(std::span<const std::uint32_t> numbers, std::uint64_t epoch);
 
   // Gives back the memory of the last batch: a start that waits for its turn holds none.

@@ -14,7 +14,7 @@
 namespace remede {
 namespace {
 
-constexpr std::size_t kImproved = 2;        // candidates worth the exact moves
+constexpr std::size_t kImproved = 2;         // candidates worth the exact moves
 constexpr std::size_t kHoldSequences = 200;  // that the test of holding looks at
 constexpr std::int64_t kHoldRepeats = 300;   // of one step of each
 constexpr double kHoldTie = 0.02;
@@ -22,8 +22,8 @@ constexpr double kTieOfAnswers = 1.1;  // standard errors: one wrong answer more
 constexpr double kTieOfLosses = 0.2;   // the same for log loss and squared error
 constexpr double kDriftTie = 0.02;
 
-// Validation sequences with one step of each repeated many times; the repeated steps carry no target. Where a task is about what
-// was seen and not about how long ago, a model that holds its memory answers as before.
+// Validation sequences with one step of each repeated many times; the repeated steps carry no target. Where a task is
+// about what was seen and not about how long ago, a model that holds its memory answers as before.
 Sequences stretched(const Sequences& data) {
   Random random(0, 0x686f6c64);
   Sequences out;
@@ -59,7 +59,8 @@ double drift(const Model& model, const Sequences& data) {
     std::vector<float> m(static_cast<std::size_t>(tree.n_m)), before(m), y(static_cast<std::size_t>(tree.n_y));
     for (std::size_t s = 0; s < std::min(data.count(), kHoldSequences); ++s) {
       std::fill(m.begin(), m.end(), 0.0F);
-      for (auto t = static_cast<std::size_t>(data.offset[s]); t < static_cast<std::size_t>(data.offset[s + 1]); ++t, ++steps) {
+      for (auto t = static_cast<std::size_t>(data.offset[s]); t < static_cast<std::size_t>(data.offset[s + 1]);
+           ++t, ++steps) {
         before = m;
         step(tree, data.x.data() + t * static_cast<std::size_t>(data.n_x), model.fill.data(), m.data(), y.data());
         for (int k = 0; k < tree.n_m; ++k)
@@ -97,7 +98,9 @@ void sum_up(Candidate& c, const std::vector<CopyScore>& copies) {
   c.drift = 0;
   double numbers = 0;
   for (const CopyScore& copy : copies) {
-    const auto append = [](std::vector<double>& to, const std::vector<double>& from) { to.insert(to.end(), from.begin(), from.end()); };
+    const auto append = [](std::vector<double>& to, const std::vector<double>& from) {
+      to.insert(to.end(), from.begin(), from.end());
+    };
     append(c.units.loss, copy.units.loss);
     append(c.units.wrong, copy.units.wrong);
     append(c.units.weight, copy.units.weight);
@@ -112,7 +115,8 @@ void sum_up(Candidate& c, const std::vector<CopyScore>& copies) {
   c.numbers = static_cast<std::size_t>(numbers);
 }
 
-// Best first: among those as good as the best, those that hold; among those, the fewest numbers; then the rest by their score.
+// Best first: among those as good as the best, those that hold; among those, the fewest numbers; then the rest by their
+// score.
 void order(std::vector<Candidate>& all, bool classes, double solved) {
   const auto better = [&](const Candidate& a, const Candidate& b) {
     if (classes && a.accuracy != b.accuracy) return a.accuracy > b.accuracy;
@@ -128,7 +132,9 @@ void order(std::vector<Candidate>& all, bool classes, double solved) {
   for (auto c = all.begin(); c != end; ++c) hold = std::max(hold, c->hold);
   for (auto c = all.begin(); c != end; ++c)
     if (c->hold >= hold - kHoldTie) least_drift = std::min(least_drift, c->drift);
-  const auto holds = [&](const Candidate& c) { return c.hold >= hold - kHoldTie && c.drift <= least_drift + kDriftTie; };
+  const auto holds = [&](const Candidate& c) {
+    return c.hold >= hold - kHoldTie && c.drift <= least_drift + kDriftTie;
+  };
   std::stable_sort(all.begin(), end, [&](const Candidate& a, const Candidate& b) {
     return holds(a) != holds(b) ? holds(a) : a.numbers < b.numbers;
   });
@@ -150,7 +156,8 @@ void keep_copies(std::vector<Candidate>& all) {
 
 }  // namespace
 
-bool as_good(const std::vector<double>& score, const std::vector<double>& best, const std::vector<double>& weight, double errors) {
+bool as_good(const std::vector<double>& score, const std::vector<double>& best, const std::vector<double>& weight,
+             double errors) {
   double difference = 0, total = 0, squares = 0;
   for (std::size_t u = 0; u < weight.size(); ++u) {
     difference += score[u] - best[u];
@@ -168,7 +175,8 @@ std::size_t stored_numbers(const Model& model) {
   std::size_t sum = 0;
   for (const Tree& tree : model.trees) {
     sum += 2 * tree.feature.size() + tree.output.size();
-    sum += static_cast<std::size_t>(std::count_if(tree.linear.begin(), tree.linear.end(), [](float w) { return w != 0.0F; }));
+    sum += static_cast<std::size_t>(
+        std::count_if(tree.linear.begin(), tree.linear.end(), [](float w) { return w != 0.0F; }));
     const auto n_w = static_cast<std::size_t>(tree.n_w());
     for (std::size_t at = 0; at < tree.gate.size(); ++at) {
       if (tree.gate[at] == 0) continue;
@@ -181,7 +189,8 @@ std::size_t stored_numbers(const Model& model) {
   return sum;
 }
 
-std::vector<Candidate> choose(std::vector<std::vector<Model>> models, const std::vector<Prepared>& folds, const Config& config, double solved) {
+std::vector<Candidate> choose(std::vector<std::vector<Model>> models, const std::vector<Prepared>& folds,
+                              const Config& config, double solved) {
   const bool classes = !folds.front().validation.label.empty();
   std::vector<Sequences> hold(folds.size());
   for (std::size_t f = 0; f < folds.size() && classes; ++f) hold[f] = stretched(folds[f].validation);

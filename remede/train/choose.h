@@ -1,5 +1,5 @@
-// From finalists to the one model: each is made a hard tree in the data's own units, simplified and improved; then validation
-// data choose, and among equals the simplest that holds its memory.
+// From finalists to the one model: each is made a hard tree in the data's own units, simplified and improved; then
+// validation data choose, and among equals the simplest that holds its memory.
 #pragma once
 
 #include <vector>
@@ -14,30 +14,33 @@ namespace remede {
 
 struct Candidate {
   std::vector<Model> copies;  // one for each fold
-  std::size_t kept = 0;       // the copy that stands for all: it does best on its fold, compared with the other candidates
-  std::size_t finalist = 0;   // its number in what was given
+  std::size_t kept = 0;  // the copy that stands for all: it does best on its fold, compared with the other candidates
+  std::size_t finalist = 0;       // its number in what was given
   std::vector<double> fold_loss;  // of each copy
   // Over all folds:
-  double loss = 0;           // on validation data: mean log loss, or mean squared error
-  UnitScores units;          // the same, part by part of the validation data
-  double accuracy = 0;       // classification
-  double hold = 1;           // least accuracy where one step of each sequence is repeated many times; classification
-  double drift = 0;          // changes of cells, per step, that cross none of their thresholds: what adds up over time
-  std::size_t numbers = 0;   // stored in the trees
+  double loss = 0;          // on validation data: mean log loss, or mean squared error
+  UnitScores units;         // the same, part by part of the validation data
+  double accuracy = 0;      // classification
+  double hold = 1;          // least accuracy where one step of each sequence is repeated many times; classification
+  double drift = 0;         // changes of cells, per step, that cross none of their thresholds: what adds up over time
+  std::size_t numbers = 0;  // stored in the trees
   int trained_nodes = 0;
 
   const Model& model() const { return copies[kept]; }
 };
 
-// Whether a score is no worse than another as far as these data can tell: the mean of the differences, unit by unit, is at most
-// `errors` of its own standard errors. Larger scores are worse.
-bool as_good(const std::vector<double>& score, const std::vector<double>& best, const std::vector<double>& weight, double errors);
+// Whether a score is no worse than another as far as these data can tell: the mean of the differences, unit by unit, is
+// at most `errors` of its own standard errors. Larger scores are worse.
+bool as_good(const std::vector<double>& score, const std::vector<double>& best, const std::vector<double>& weight,
+             double errors);
 
-// How many numbers a reader of the tree would have to take in: tests, answers, weights of open writes and of linear leaves.
+// How many numbers a reader of the tree would have to take in: tests, answers, weights of open writes and of linear
+// leaves.
 std::size_t stored_numbers(const Model& model);
 
-// The candidates, each simplified (unless the configuration says no), best first. `models`: (candidates, folds). Below the loss
-// `solved` only answers count. REQUIRES: at least one of each.
-std::vector<Candidate> choose(std::vector<std::vector<Model>> models, const std::vector<Prepared>& folds, const Config& config, double solved);
+// The candidates, each simplified (unless the configuration says no), best first. `models`: (candidates, folds). Below
+// the loss `solved` only answers count. REQUIRES: at least one of each.
+std::vector<Candidate> choose(std::vector<std::vector<Model>> models, const std::vector<Prepared>& folds,
+                              const Config& config, double solved);
 
 }  // namespace remede

@@ -166,7 +166,8 @@ Config config_from_settings(std::span<const std::pair<std::string, std::string>>
   for (const auto& setting : settings) {
     const auto named = [&setting](const HyperParameter& p) { return p.name == setting.first; };
     const auto found = std::find_if(std::begin(kTable), std::end(kTable), named);
-    if (found == std::end(kTable)) fail("{}: expected a hyper-parameter of this version, got '{}'", where, setting.first);
+    if (found == std::end(kTable))
+      fail("{}: expected a hyper-parameter of this version, got '{}'", where, setting.first);
     found->set(config, setting.second);
   }
   return config;

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <iterator>
 
-#include "remede/simplify/simplify.h"
 #include "remede/base/threads.h"
+#include "remede/simplify/simplify.h"
 #include "remede/train/choose.h"
 #include "remede/train/paper.h"
 #include "remede/train/polish.h"
@@ -25,7 +25,8 @@ Checkpoint checkpoint_base(const Dataset& training, const Dataset* validation, c
   return base;
 }
 
-SearchResult run_recipe(const Config& config, const Schema& schema, const std::vector<Prepared>& folds, Session& session) {
+SearchResult run_recipe(const Config& config, const Schema& schema, const std::vector<Prepared>& folds,
+                        Session& session) {
   const Prepared& prepared = folds.front();
   std::vector<const TrainingData*> data;
   for (const Prepared& fold : folds) data.push_back(&fold.data);
@@ -59,7 +60,8 @@ bool may_shift_inputs(const Config& config) {
 // The trees of several models as one.
 Model assemble(const std::vector<const Model*>& models) {
   Model model = *models.front();
-  for (std::size_t i = 1; i < models.size(); ++i) model.trees.insert(model.trees.end(), models[i]->trees.begin(), models[i]->trees.end());
+  for (std::size_t i = 1; i < models.size(); ++i)
+    model.trees.insert(model.trees.end(), models[i]->trees.begin(), models[i]->trees.end());
   return model;
 }
 
@@ -92,8 +94,8 @@ Score score_held_out(const std::vector<Candidate>& candidates, const std::vector
 }
 
 // Polishes what was chosen, on all the data, where data are few enough for that to matter.
-void polish_all(const std::vector<std::vector<Finalist>>& finalists, std::vector<Candidate>& candidates, const Dataset& training,
-                const std::vector<Prepared>& folds, const Config& config) {
+void polish_all(const std::vector<std::vector<Finalist>>& finalists, std::vector<Candidate>& candidates,
+                const Dataset& training, const std::vector<Prepared>& folds, const Config& config) {
   const Sequences judged = thinned(training.sequences);
   const TrainingData all = everything(training, folds.front(), config);  // scales are the same in every fold
   parallel_for(candidates.size(), config.threads, [&](std::size_t i, int) {
@@ -105,7 +107,8 @@ void polish_all(const std::vector<std::vector<Finalist>>& finalists, std::vector
     model = model_of(polish(finalist, all), prepared, training.schema, config);
     SimplifyOptions options;
     options.exact.drop_inputs = false;
-    options.tolerance.log_loss = options.tolerance.squared_error = 0;  // nothing is held out any more, and what is known by heart bears much
+    options.tolerance.log_loss = options.tolerance.squared_error =
+        0;  // nothing is held out any more, and what is known by heart bears much
     if (config.simplify) model = simplify(model, options, &judged, &judged).model;
   });
 }
@@ -118,15 +121,18 @@ Fit fit(const Dataset& training, const Dataset* validation, const Config& config
   Checkpoint base = checkpoint_base(training, validation, config);
   if (resume != nullptr) expect_same(*resume, config, base.data);
   const bool shift_values = config.output_order != OutputOrder::kFirst;
-  const std::vector<Prepared> folds = prepare_folds(training, validation, config, {may_shift_inputs(config), shift_values});
+  const std::vector<Prepared> folds =
+      prepare_folds(training, validation, config, {may_shift_inputs(config), shift_values});
   Session session(callbacks, std::move(base), resume != nullptr ? resume->state : "");
   SearchResult found = run_recipe(config, training.schema, folds, session);
-  if (found.stopped) found.finalists.resize(std::min<std::size_t>(found.finalists.size(), static_cast<std::size_t>(config.trees)));
+  if (found.stopped)
+    found.finalists.resize(std::min<std::size_t>(found.finalists.size(), static_cast<std::size_t>(config.trees)));
 
   std::vector<std::vector<Model>> models;
   for (const std::vector<Finalist>& start : found.finalists) {
     std::vector<Model>& copies = models.emplace_back();
-    for (std::size_t f = 0; f < folds.size(); ++f) copies.push_back(model_of(start[f], folds[f], training.schema, config));
+    for (std::size_t f = 0; f < folds.size(); ++f)
+      copies.push_back(model_of(start[f], folds[f], training.schema, config));
   }
   double solved = 0;
   for (const Prepared& fold : folds) solved += solved_loss(fold.validation) / static_cast<double>(folds.size());
@@ -141,7 +147,8 @@ Fit fit(const Dataset& training, const Dataset* validation, const Config& config
   if (validation == nullptr && result.held_out && config.recipe == Recipe::kDefault && !found.stopped)
     polish_all(found.finalists, candidates, training, folds, config);
   result.model = assemble_kept(candidates);
-  if (config.simplify) result.model = simplify(result.model, {}, nullptr, nullptr).model;  // inputs that nothing reads go
+  if (config.simplify)
+    result.model = simplify(result.model, {}, nullptr, nullptr).model;  // inputs that nothing reads go
   return result;
 }
 

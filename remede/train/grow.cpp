@@ -11,7 +11,7 @@ namespace remede {
 namespace {
 
 constexpr std::array<float, 4> kSpeeds = {0.3F, 0.1F, 0.03F, 0.01F};  // of the averages; cells take tanh of the input
-constexpr float kSlope = 0.5F;                                        // of it, so that it stays nearly straight where inputs usually are
+constexpr float kSlope = 0.5F;  // of it, so that it stays nearly straight where inputs usually are
 constexpr std::size_t kMostRows = 8192;
 constexpr std::size_t kMostNumbers = 2'000'000;  // in the table
 constexpr std::size_t kLeastRows = 10;           // in a leaf
@@ -19,7 +19,8 @@ constexpr float kAhead = 1.0F;                   // of the chosen feature's logi
 
 float logit(float p) { return log(p / (1.0F - p)); }
 
-// The steps with a target, evenly thinned: columns are the inputs, then every input's average at every speed, as before the step.
+// The steps with a target, evenly thinned: columns are the inputs, then every input's average at every speed, as before
+// the step.
 struct GrowthTable {
   std::size_t rows = 0, n_x = 0, n_y = 0;
   std::vector<std::vector<float>> columns;  // (columns, rows)
@@ -37,7 +38,8 @@ GrowthTable growth_table(const TrainingData& data, bool averages) {
   table.fill = data.fill;
   table.columns.resize(table.n_x * (averages ? 1 + kSpeeds.size() : 1));
   const std::size_t most = std::clamp<std::size_t>(kMostNumbers / table.columns.size(), 256, kMostRows);
-  const auto targets = static_cast<std::size_t>(std::count_if(all.weight.begin(), all.weight.end(), [](float w) { return w > 0.0F; }));
+  const auto targets =
+      static_cast<std::size_t>(std::count_if(all.weight.begin(), all.weight.end(), [](float w) { return w > 0.0F; }));
   const std::size_t every = (targets + most - 1) / most;
   std::vector<float> average(table.columns.size() - table.n_x), x(table.n_x);
   std::size_t seen = 0;
@@ -52,7 +54,8 @@ GrowthTable growth_table(const TrainingData& data, bool averages) {
         for (std::size_t f = 0; f < table.n_x; ++f) table.columns[f].push_back(x[f]);
         for (std::size_t a = 0; a < average.size(); ++a) table.columns[table.n_x + a].push_back(average[a]);
         for (std::size_t k = 0; k < table.n_y; ++k)
-          table.target.push_back(all.label.empty() ? all.value[t * table.n_y + k] : static_cast<float>(all.label[t] == static_cast<std::int32_t>(k)));
+          table.target.push_back(all.label.empty() ? all.value[t * table.n_y + k]
+                                                   : static_cast<float>(all.label[t] == static_cast<std::int32_t>(k)));
         table.weight.push_back(all.weight[t]);
       }
       for (std::size_t a = 0; a < average.size(); ++a)
@@ -128,7 +131,8 @@ class Growth {
         if (i + 1 < kLeastRows || order[i].first == order[i + 1].first) continue;
         const double gain = explained(left, left_weight) + explained(right, right_weight) - before;
         best_[c] = std::max(best_[c], gain);
-        if (gain > best.gain * (1 + 1e-9)) best = {gain, c, order[i].first + 0.5F * (order[i + 1].first - order[i].first)};
+        if (gain > best.gain * (1 + 1e-9))
+          best = {gain, c, order[i].first + 0.5F * (order[i + 1].first - order[i].first)};
       }
     }
     return best;
@@ -144,8 +148,10 @@ class Growth {
       const std::size_t feature = cut.column < table_.n_x ? cut.column : table_.n_x + cell_of(cut.column);
       p_[Group::kIndex][at + feature] += kAhead;
       p_[Group::kThreshold][at + feature] = cut.threshold;
-      if (cut.column < table_.n_x) p_.missing_right[static_cast<std::size_t>(node)] = table_.fill[cut.column] < cut.threshold ? 0 : 1;
-      for (const std::uint32_t row : rows) (table_.columns[cut.column][row] < cut.threshold ? left : right).push_back(row);
+      if (cut.column < table_.n_x)
+        p_.missing_right[static_cast<std::size_t>(node)] = table_.fill[cut.column] < cut.threshold ? 0 : 1;
+      for (const std::uint32_t row : rows)
+        (table_.columns[cut.column][row] < cut.threshold ? left : right).push_back(row);
     }
     below.push_back(std::move(left));
     below.push_back(std::move(right));
@@ -165,8 +171,11 @@ class Growth {
     for (const std::uint32_t row : rows) add(row, 1.0, sum, weight);
     const std::span<float> output = p_[Group::kOutput].subspan(leaf * table_.n_y, table_.n_y);
     for (std::size_t k = 0; k < table_.n_y; ++k) {
-      if (classes_) output[k] = static_cast<float>(log((sum[k] + 0.02 * weight + 1e-6) / (weight * (1 + 0.02 * static_cast<double>(table_.n_y)) + 1e-6)));
-      else output[k] = weight > 0 ? static_cast<float>(sum[k] / weight) : 0.0F;
+      if (classes_)
+        output[k] = static_cast<float>(
+            log((sum[k] + 0.02 * weight + 1e-6) / (weight * (1 + 0.02 * static_cast<double>(table_.n_y)) + 1e-6)));
+      else
+        output[k] = weight > 0 ? static_cast<float>(sum[k] / weight) : 0.0F;
     }
     if (!classes_) return;
     const float mean = std::accumulate(output.begin(), output.end(), 0.0F) / static_cast<float>(table_.n_y);
@@ -206,7 +215,8 @@ class Growth {
 }  // namespace
 
 bool can_grow(const Shape& shape) {
-  return shape.form.output_order == OutputOrder::kZero && (shape.n_m == 0 || shape.form.write_rule == WriteRule::kBlend);
+  return shape.form.output_order == OutputOrder::kZero &&
+         (shape.n_m == 0 || shape.form.write_rule == WriteRule::kBlend);
 }
 
 void grow(const TrainingData& data, Parameters<float>& parameters) {

@@ -12,8 +12,8 @@ namespace remede {
 namespace {
 
 constexpr int kPasses = 3;
-constexpr double kEffort = 150;         // of the judge: times as many steps as there are data
-constexpr double kGain = 1e-5;          // mean loss that a move must save where it saves no mistake
+constexpr double kEffort = 150;                // of the judge: times as many steps as there are data
+constexpr double kGain = 1e-5;                 // mean loss that a move must save where it saves no mistake
 constexpr std::size_t kMostValues = 1U << 17;  // of one node, kept to find thresholds between them
 
 // The values that a node's feature had when sequences passed it, sorted.
@@ -39,7 +39,11 @@ void walk(const Model& model, int t, const Sequences& data, const See& see) {
 class Improver {
  public:
   Improver(Model& model, int t, const Sequences& training, const Sequences& validation, const ImproveOptions& options)
-      : model_(model), t_(t), tree_(model.trees[static_cast<std::size_t>(t)]), data_{&training, &validation}, options_(options) {}
+      : model_(model),
+        t_(t),
+        tree_(model.trees[static_cast<std::size_t>(t)]),
+        data_{&training, &validation},
+        options_(options) {}
 
   void run() {
     if (options_.refit) refit();
@@ -82,15 +86,18 @@ class Improver {
       if (w == 0) return;
       const auto at = static_cast<std::size_t>(leaf) * n_y;
       weight[static_cast<std::size_t>(leaf)] += w;
-      if (classes) sums[at + static_cast<std::size_t>(data.label[i])] += w;
-      else for (std::size_t k = 0; k < n_y; ++k) sums[at + k] += w * static_cast<double>(data.value[i * n_y + k]);
+      if (classes)
+        sums[at + static_cast<std::size_t>(data.label[i])] += w;
+      else
+        for (std::size_t k = 0; k < n_y; ++k) sums[at + k] += w * static_cast<double>(data.value[i * n_y + k]);
     });
     for (std::size_t leaf = 0; leaf < weight.size(); ++leaf) {
       if (weight[leaf] == 0) continue;
       for (std::size_t k = 0; k < n_y; ++k) {
         const double sum = sums[leaf * n_y + k];
         // Half a step of every class more than was seen: nothing is impossible.
-        const double answer = classes ? log((sum + 0.5) / (weight[leaf] + 0.5 * static_cast<double>(n_y))) : sum / weight[leaf];
+        const double answer =
+            classes ? log((sum + 0.5) / (weight[leaf] + 0.5 * static_cast<double>(n_y))) : sum / weight[leaf];
         tree_.output[leaf * n_y + k] = static_cast<float>(answer);
       }
     }
@@ -105,9 +112,12 @@ class Improver {
           const std::int32_t f = tree_.feature[static_cast<std::size_t>(i)];
           const float v = f < tree_.n_x ? x[f] : m[f - tree_.n_x];
           auto& seen = values_[static_cast<std::size_t>(i)];
-          if (std::isnan(v)) misses_[static_cast<std::size_t>(i)] = true;
-          else if (seen.size() < kMostValues) seen.push_back(v);
-          const bool right = std::isnan(v) ? tree_.missing_right[static_cast<std::size_t>(i)] != 0 : v >= tree_.threshold[static_cast<std::size_t>(i)];
+          if (std::isnan(v))
+            misses_[static_cast<std::size_t>(i)] = true;
+          else if (seen.size() < kMostValues)
+            seen.push_back(v);
+          const bool right = std::isnan(v) ? tree_.missing_right[static_cast<std::size_t>(i)] != 0
+                                           : v >= tree_.threshold[static_cast<std::size_t>(i)];
           i = right ? tree_.right[static_cast<std::size_t>(i)] : tree_.left[static_cast<std::size_t>(i)];
         }
       });
@@ -176,14 +186,15 @@ class Improver {
     return changed;
   }
 
-  // A memory that moves by small amounts drifts in longer sequences than were seen. Weights in whole-numbered ratios cancel
-  // exactly, a saturated tanh is exactly 1, and a cell that is overwritten forgets what it was: each is taken where nothing gets
-  // worse by it.
+  // A memory that moves by small amounts drifts in longer sequences than were seen. Weights in whole-numbered ratios
+  // cancel exactly, a saturated tanh is exactly 1, and a cell that is overwritten forgets what it was: each is taken
+  // where nothing gets worse by it.
   bool settle(int leaf, int cell) {
     const auto at = static_cast<std::size_t>(leaf * tree_.n_m + cell);
     if (tree_.gate[at] == 0) return false;
     const auto n_w = static_cast<std::size_t>(tree_.n_w());
-    std::vector<float> row(tree_.write.begin() + static_cast<std::ptrdiff_t>(at * n_w), tree_.write.begin() + static_cast<std::ptrdiff_t>((at + 1) * n_w));
+    std::vector<float> row(tree_.write.begin() + static_cast<std::ptrdiff_t>(at * n_w),
+                           tree_.write.begin() + static_cast<std::ptrdiff_t>((at + 1) * n_w));
     row.push_back(tree_.bias.empty() ? 0.0F : tree_.bias[at]);
     float unit = 0;
     for (const float w : row) unit = std::max(unit, std::abs(w));
@@ -198,8 +209,10 @@ class Improver {
           if (overwrite) edited.blend[at] = 1.0F;
           for (std::size_t f = 0; f < row.size(); ++f) {
             const float w = gain * std::nearbyint(row[f] / unit * parts);
-            if (f < n_w) edited.write[at * n_w + f] = w;
-            else if (!edited.bias.empty()) edited.bias[at] = w;
+            if (f < n_w)
+              edited.write[at * n_w + f] = w;
+            else if (!edited.bias.empty())
+              edited.bias[at] = w;
           }
           if (accept(edited, only(leaf), true)) return true;
         }
@@ -249,7 +262,8 @@ class Improver {
       if (f == tree_.feature[i]) continue;
       std::vector<float> cuts;  // where others cut this feature
       for (std::size_t k = 0; k < tree_.feature.size(); ++k)
-        if (tree_.feature[k] == f && std::find(cuts.begin(), cuts.end(), tree_.threshold[k]) == cuts.end()) cuts.push_back(tree_.threshold[k]);
+        if (tree_.feature[k] == f && std::find(cuts.begin(), cuts.end(), tree_.threshold[k]) == cuts.end())
+          cuts.push_back(tree_.threshold[k]);
       if (cuts.empty()) cuts.push_back(0.0F);
       for (const float cut : cuts) {
         Tree edited = tree_;
@@ -318,7 +332,8 @@ class Improver {
 }  // namespace
 
 void improve(Model& model, const Sequences& training, const Sequences& validation, const ImproveOptions& options) {
-  for (int t = 0; t < static_cast<int>(model.trees.size()); ++t) Improver(model, t, training, validation, options).run();
+  for (int t = 0; t < static_cast<int>(model.trees.size()); ++t)
+    Improver(model, t, training, validation, options).run();
 }
 
 }  // namespace remede

@@ -1,5 +1,5 @@
-// Exact moves on the finished, small tree: what gradients with their soft stand-ins cannot see. Each move is judged by running
-// the whole sequences again and kept only if neither training nor validation data are predicted worse.
+// Exact moves on the finished, small tree: what gradients with their soft stand-ins cannot see. Each move is judged by
+// running the whole sequences again and kept only if neither training nor validation data are predicted worse.
 #pragma once
 
 #include "remede/data/sequences.h"
@@ -8,14 +8,14 @@
 namespace remede {
 
 struct ImproveOptions {
-  bool gates = true;        // open or close one write
-  bool writes = true;       // make one write stronger or weaker
-  bool features = true;     // let one split test another feature
-  bool thresholds = true;   // shift one threshold
-  bool missing = true;      // send missing values to the other side of one split
-  bool settle = true;       // writes become jumps: whole-numbered, saturated, overwriting, where nothing is lost by it
-  bool centre = true;       // put every threshold in the middle of the values it may take without loss
-  bool refit = true;        // constant leaves answer what is best on the training steps that reach them
+  bool gates = true;       // open or close one write
+  bool writes = true;      // make one write stronger or weaker
+  bool features = true;    // let one split test another feature
+  bool thresholds = true;  // shift one threshold
+  bool missing = true;     // send missing values to the other side of one split
+  bool settle = true;      // writes become jumps: whole-numbered, saturated, overwriting, where nothing is lost by it
+  bool centre = true;      // put every threshold in the middle of the values it may take without loss
+  bool refit = true;       // constant leaves answer what is best on the training steps that reach them
 };
 
 // Improves every tree of the model in place. The sequences are in the model's own units.

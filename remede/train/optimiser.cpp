@@ -94,7 +94,8 @@ float clip_factor(std::span<const float> gradient, float limit) {
   for (std::size_t k = 0; i < gradient.size(); ++i, ++k) sums[k] += gradient[i] * gradient[i];
   double sum = 0;
   for (const float s : sums) sum += static_cast<double>(s);
-  if (!std::isfinite(sum)) {  // their squares may be too large for a float: a gradient that explodes is cut like any other
+  if (!std::isfinite(
+          sum)) {  // their squares may be too large for a float: a gradient that explodes is cut like any other
     sum = 0;
     for (const float g : gradient) sum += static_cast<double>(g) * static_cast<double>(g);
   }
@@ -119,8 +120,8 @@ void Adam::update(Parameters<float>& parameters, const Parameters<float>& gradie
   const double correction = second / (1.0 - first_power_);
   static const RunAdam run = choose_kernel();
   run({rate_.size(), gradient.values.data(), rate_.data(), parameters.values.data(), mean_.data(), square_.data(), clip,
-    static_cast<float>(static_cast<double>(factor) * correction),
-    static_cast<float>(second * static_cast<double>(kSmall))});
+       static_cast<float>(static_cast<double>(factor) * correction),
+       static_cast<float>(second * static_cast<double>(kSmall))});
 }
 
 void Adam::shrink(std::span<float> values, float amount) {

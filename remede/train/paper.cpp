@@ -90,7 +90,7 @@ StartPlan single_plan(const Config& config, const Schema& schema, const LeafForm
 }
 
 SearchResult train_single(const StartPlan& plan, const TrainingData& data, const Budget& budget, int threads,
-                     Session& session) {
+                          Session& session) {
   const std::unique_ptr<Engine> engine = make_engine(useful_threads(threads, plan, data.training));
   const auto pause = [&session] { return session.pause(); };
   Trainer trainer(plan, data);

@@ -5,8 +5,8 @@
 
 namespace remede {
 
-// The finalist, trained on from its best with falling rates on all the data. Forms that hold single events exactly are left as they
-// are: there a fresh nudge can only lose what was found.
+// The finalist, trained on from its best with falling rates on all the data. Forms that hold single events exactly are
+// left as they are: there a fresh nudge can only lose what was found.
 Finalist polish(const Finalist& finalist, const TrainingData& everything);
 
 }  // namespace remede

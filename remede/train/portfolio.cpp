@@ -1,5 +1,5 @@
-// What the starts of the default recipe look like. Two regimes (docs/training.md): `event`, where single steps matter and the
-// memory must hold them exactly, and `signal`, where many noisy steps must be averaged.
+// What the starts of the default recipe look like. Two regimes (docs/training.md): `event`, where single steps matter
+// and the memory must hold them exactly, and `signal`, where many noisy steps must be averaged.
 #include <algorithm>
 
 #include "remede/base/arithmetic.h"
@@ -11,15 +11,15 @@ namespace {
 constexpr std::uint64_t kPlanStream = 0x706c616e00000000;  // plans are drawn apart from the starts' own numbers
 constexpr double kSignalSteps = 3e6;                       // of data in the first round of a signal's starts
 constexpr double kSignalLength = 1e6;                      // and of one lane
-constexpr double kPromising = 0.3;                         // of the loss of a constant answer: other starts will do better still
-constexpr std::ptrdiff_t kLittle = 5000;                   // targets: fewer are soon known by heart
-constexpr std::size_t kSeveral = 20;                       // sequences that show that they differ,
-constexpr std::size_t kFew = 500;                          // and too few to show how,
-constexpr std::size_t kSteps = 5;                          // on average in each: rows of a table have nothing in common to shift
-constexpr double kLanes = 16;                              // of the kernels: fewer sequences take as long
-constexpr double kMoreStarts = 2;                          // at most so many times the signal's starts, where a start is soon trained
-constexpr int kGrown = 4;                                  // of a signal's starts are grown greedily
-constexpr float kJitter = 0.7F;                            // standard deviation of the logarithm of a rate
+constexpr double kPromising = 0.3;        // of the loss of a constant answer: other starts will do better still
+constexpr std::ptrdiff_t kLittle = 5000;  // targets: fewer are soon known by heart
+constexpr std::size_t kSeveral = 20;      // sequences that show that they differ,
+constexpr std::size_t kFew = 500;         // and too few to show how,
+constexpr std::size_t kSteps = 5;         // on average in each: rows of a table have nothing in common to shift
+constexpr double kLanes = 16;             // of the kernels: fewer sequences take as long
+constexpr double kMoreStarts = 2;         // at most so many times the signal's starts, where a start is soon trained
+constexpr int kGrown = 4;                 // of a signal's starts are grown greedily
+constexpr float kJitter = 0.7F;           // standard deviation of the logarithm of a rate
 
 template <typename T>
 T one_of(Random& random, std::initializer_list<T> choices) {
@@ -47,7 +47,8 @@ void signal_plan(StartPlan& plan, Random& random) {
   form.write_rule = WriteRule::kBlend;
   form.leaf_output = LeafOutput::kLinear;
   form.write_reads = random.below(4) == 0 ? WriteReads::kInputs : WriteReads::kInputsAndMemory;
-  plan.gradient = {SplitGradient::kSoftsign, 4.0F, IndexGradient::kSoftmax, one_of(random, {Mix::kParameters, Mix::kEffects})};
+  plan.gradient = {SplitGradient::kSoftsign, 4.0F, IndexGradient::kSoftmax,
+                   one_of(random, {Mix::kParameters, Mix::kEffects})};
   plan.scales.write = 1.0F;
   plan.scales.rate_mean = static_cast<float>(random.uniform(-4.0, 1.0));
   plan.scales.rate_spread = 1.0F;
@@ -65,20 +66,22 @@ void fix(const Config& config, StartPlan& plan) {
   if (config.memory) plan.shape.n_m = *config.memory;
 }
 
-// About a thousand steps of data in an update: enough for a fair gradient, few enough for many updates. Not fewer than the kernels
-// have lanes: those would be idle.
+// About a thousand steps of data in an update: enough for a fair gradient, few enough for many updates. Not fewer than
+// the kernels have lanes: those would be idle.
 int batch_for(const Config& config, const Sequences& training) {
   const double length = static_cast<double>(training.steps()) / static_cast<double>(training.count());
-  const double sequences = std::clamp(1024.0 / length, std::min(16.0, static_cast<double>(config.batch)), static_cast<double>(config.batch));
+  const double sequences =
+      std::clamp(1024.0 / length, std::min(16.0, static_cast<double>(config.batch)), static_cast<double>(config.batch));
   return static_cast<int>(sequences);
 }
 
-// Updates that show so many steps: a signal is learned from many of them. Fewer where sequences are too few to fill the lanes, since
-// the time an update takes is that of its longest sequence.
+// Updates that show so many steps: a signal is learned from many of them. Fewer where sequences are too few to fill the
+// lanes, since the time an update takes is that of its longest sequence.
 std::uint64_t signal_round(int batch, const Sequences& training) {
   const double length = static_cast<double>(training.steps()) / static_cast<double>(training.count());
   const double sequences = std::min(static_cast<double>(batch), static_cast<double>(training.count()));
-  const double passes = std::max(1000.0, 200.0 * static_cast<double>(training.count()) / sequences);  // little data is soon known by heart
+  const double passes = std::max(
+      1000.0, 200.0 * static_cast<double>(training.count()) / sequences);  // little data is soon known by heart
   return static_cast<std::uint64_t>(
       std::clamp(std::min({kSignalSteps / (length * sequences), kSignalLength / length, passes}), 400.0, 12000.0));
 }
@@ -88,19 +91,22 @@ bool needs_noise(const Sequences& training) {
   return std::count_if(training.weight.begin(), training.weight.end(), [](float w) { return w > 0.0F; }) < kLittle;
 }
 
-// An offset for all steps of a sequence: recordings differ from one another by how sensors were mounted, who wore them, which engine it was. Few of
-// them are soon known by heart, however long they are; of a single one nothing says by how much it could differ. Not where sequences are cut: a window
-// begins with the memory of an earlier epoch, whose offset was another.
+// An offset for all steps of a sequence: recordings differ from one another by how sensors were mounted, who wore them,
+// which engine it was. Few of them are soon known by heart, however long they are; of a single one nothing says by how
+// much it could differ. Not where sequences are cut: a window begins with the memory of an earlier epoch, whose offset
+// was another.
 bool needs_offsets(const TrainingData& data) {
   const std::size_t sequences = data.training.count();
-  return data.continues.empty() && sequences >= kSeveral && sequences < kFew && data.training.steps() >= kSteps * sequences;
+  return data.continues.empty() && sequences >= kSeveral && sequences < kFew &&
+         data.training.steps() >= kSteps * sequences;
 }
 
 // A start of few updates is cheap: there can be more of them.
 int signal_starts(const Config& config, const Sequences& training) {
   const int batch = batch_for(config, training);
   const double length = static_cast<double>(training.steps()) / static_cast<double>(training.count());
-  const double sequences = std::max(kLanes, std::min(static_cast<double>(batch), static_cast<double>(training.count())));
+  const double sequences =
+      std::max(kLanes, std::min(static_cast<double>(batch), static_cast<double>(training.count())));
   const double steps = static_cast<double>(signal_round(batch, training)) * length * sequences;
   return static_cast<int>(config.starts * std::clamp(kSignalSteps / (2 * steps), 1.0, kMoreStarts));
 }
@@ -111,7 +117,8 @@ std::vector<Portfolio> draw_portfolios(const Config& config, const TrainingData&
   const Sequences& training = data.training;
   enum class Regime { kEvent, kEventAgain, kSignal };
   std::vector<Regime> regimes = {Regime::kEvent, Regime::kEventAgain, Regime::kSignal};
-  if (config.form == FormChoice::kPaper || config.leaf_output == LeafOutput::kConstant) regimes = {Regime::kEvent, Regime::kEventAgain};
+  if (config.form == FormChoice::kPaper || config.leaf_output == LeafOutput::kConstant)
+    regimes = {Regime::kEvent, Regime::kEventAgain};
   if (config.form == FormChoice::kRich || config.leaf_output == LeafOutput::kLinear) regimes = {Regime::kSignal};
   const bool noise = needs_noise(training), offsets = needs_offsets(data);
   std::vector<Portfolio> stages;
@@ -128,8 +135,10 @@ std::vector<Portfolio> draw_portfolios(const Config& config, const TrainingData&
       plan.shape.n_x = training.n_x;
       plan.shape.n_y = training.n_y;
       plan.rates = rates_of(config);
-      if (regime == Regime::kSignal) signal_plan(plan, random);
-      else event_plan(plan, number, random);
+      if (regime == Regime::kSignal)
+        signal_plan(plan, random);
+      else
+        event_plan(plan, number, random);
       if (config.form == FormChoice::kPaper) plan.shape.form = LeafForm();
       jitter(plan.rates, random);
       fix(config, plan);

@@ -14,9 +14,10 @@ namespace {
 
 constexpr std::size_t kLong = 2048;   // steps: what is longer is cut
 constexpr std::size_t kWindow = 256;  // into windows of at most so many
-constexpr std::size_t kJudgedSteps = 250'000;  // of more data only a part is validated on, and simplified and improved by
+constexpr std::size_t kJudgedSteps =
+    250'000;  // of more data only a part is validated on, and simplified and improved by
 constexpr std::uint64_t kThinning = 0x7468696e;  // seed of which part
-constexpr std::size_t kFewHeldOut = 20;   // sequences: fewer than that do not choose well
+constexpr std::size_t kFewHeldOut = 20;          // sequences: fewer than that do not choose well
 constexpr std::size_t kLeastInFold = 4;
 constexpr double kMostFolds = 5;
 
@@ -86,7 +87,8 @@ bool scales_inputs(const Config& config, const Sequences& training) {
   return config.standardise.value_or(!inputs_of_order_one(training));
 }
 
-// Weights and scales, from the two parts as they stand in the file. Scales are those of `scaled_by`, the training part where it is null.
+// Weights and scales, from the two parts as they stand in the file. Scales are those of `scaled_by`, the training part
+// where it is null.
 void finish(const Schema& schema, const Config& config, const Shifts& shifts, const Sequences* scaled_by, Prepared& p) {
   expect_targets(p.training, "training");
   expect_targets(p.validation, "validation");
@@ -113,7 +115,9 @@ Sequences thinned(const Sequences& all) {
   if (all.steps() <= kJudgedSteps) return all;
   std::vector<std::uint32_t> order, kept;
   for (std::uint32_t s = 0; s < all.count(); ++s)
-    if (std::any_of(all.weight.begin() + all.offset[s], all.weight.begin() + all.offset[s + 1], [](float w) { return w > 0.0F; })) order.push_back(s);
+    if (std::any_of(all.weight.begin() + all.offset[s], all.weight.begin() + all.offset[s + 1],
+                    [](float w) { return w > 0.0F; }))
+      order.push_back(s);
   Random(kThinning).shuffle(std::span<std::uint32_t>(order));  // not every so many: files often have a period
   std::size_t steps = 0;
   for (std::size_t i = 0; i < order.size() && (i == 0 || steps + all.length(order[i]) <= kJudgedSteps); ++i) {
@@ -147,11 +151,14 @@ Prepared prepare(const Dataset& training, const Dataset* validation, const Confi
   return p;
 }
 
-std::vector<Prepared> prepare_folds(const Dataset& training, const Dataset* validation, const Config& config, const Shifts& shifts) {
+std::vector<Prepared> prepare_folds(const Dataset& training, const Dataset* validation, const Config& config,
+                                    const Shifts& shifts) {
   const Sequences& all = training.sequences;
-  const auto folds = static_cast<std::size_t>(std::clamp(1.0 / std::max(config.validation_fraction, 1e-9) + 0.5, 2.0, kMostFolds));
+  const auto folds =
+      static_cast<std::size_t>(std::clamp(1.0 / std::max(config.validation_fraction, 1e-9) + 0.5, 2.0, kMostFolds));
   const bool few = all.count() < kFewHeldOut * folds && all.count() >= kLeastInFold * folds;
-  if (validation != nullptr || config.recipe != Recipe::kDefault || config.validation_fraction == 0 || !few || !training.group.empty())
+  if (validation != nullptr || config.recipe != Recipe::kDefault || config.validation_fraction == 0 || !few ||
+      !training.group.empty())
     return {prepare(training, validation, config, shifts)};
   std::vector<Prepared> prepared;
   std::vector<std::uint8_t> held(all.count());
@@ -164,7 +171,8 @@ std::vector<Prepared> prepare_folds(const Dataset& training, const Dataset* vali
     Prepared& p = prepared.emplace_back();
     p.training = select(all, learned);
     p.validation = select(all, fold);
-    if (targets_of(p.training) == 0 || targets_of(p.validation) == 0) return {prepare(training, validation, config, shifts)};
+    if (targets_of(p.training) == 0 || targets_of(p.validation) == 0)
+      return {prepare(training, validation, config, shifts)};
     finish(training.schema, config, shifts, &all, p);  // one scale for all folds: their trees may end in one model
   }
   return prepared;
@@ -176,7 +184,8 @@ TrainingData everything(const Dataset& training, const Prepared& prepared, const
   all.fill = prepared.data.fill;
   all.quantiles = prepared.data.quantiles;
   Sequences* only[] = {&all.training};
-  if (training.schema.task == Task::kClassification && config.class_weights == ClassWeights::kBalanced) balance(Sequences(all.training), only);
+  if (training.schema.task == Task::kClassification && config.class_weights == ClassWeights::kBalanced)
+    balance(Sequences(all.training), only);
   apply(prepared.scaling, all.training);
   if (config.output_order.value_or(OutputOrder::kZero) == OutputOrder::kZero) cut_long_ones(all);
   return all;

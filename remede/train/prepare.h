@@ -12,9 +12,10 @@ struct Prepared {
   TrainingData data;        // weighted and scaled
   Scaling scaling;          // how
   std::vector<float> fill;  // (n_x) what a missing raw input counts as
-  Sequences training;       // as they stand in the file, thinned where they are many: what finished models are simplified, improved and scored on
+  Sequences training;  // as they stand in the file, thinned where they are many: what finished models are simplified,
+                       // improved and scored on
   Sequences validation;
-  bool held_out = true;     // false: there was nothing to hold out, and validation is on training data
+  bool held_out = true;  // false: there was nothing to hold out, and validation is on training data
 };
 
 // All of the training data set, the held-out part included, weighted and scaled as `prepared` was.
@@ -30,12 +31,13 @@ struct Shifts {
 // Throws Error when there is nothing to learn from or the two do not fit together.
 Prepared prepare(const Dataset& training, const Dataset* validation, const Config& config, const Shifts& shifts);
 
-// The same, once for each fold where so few sequences would be held out that the choice among starts would hang on a handful: every
-// sequence is then held out by one of them, and all have the same scales. Else there is one.
-std::vector<Prepared> prepare_folds(const Dataset& training, const Dataset* validation, const Config& config, const Shifts& shifts);
+// The same, once for each fold where so few sequences would be held out that the choice among starts would hang on a
+// handful: every sequence is then held out by one of them, and all have the same scales. Else there is one.
+std::vector<Prepared> prepare_folds(const Dataset& training, const Dataset* validation, const Config& config,
+                                    const Shifts& shifts);
 
-// Some of the sequences with targets where there are very many steps, else all: enough to judge a finished model by. Whole sequences:
-// one that is longer than that alone stays as it is.
+// Some of the sequences with targets where there are very many steps, else all: enough to judge a finished model by.
+// Whole sequences: one that is longer than that alone stays as it is.
 Sequences thinned(const Sequences& all);
 
 // How long one start runs, in updates.

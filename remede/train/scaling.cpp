@@ -7,8 +7,9 @@
 namespace remede {
 namespace {
 
-// Where the values of a column lie, but for outliers: between its 1% and 99% quantiles and one and a half times their distance
-// further. A single wild number must not press all others together. Wherever most values are one and the same, all are usual.
+// Where the values of a column lie, but for outliers: between its 1% and 99% quantiles and one and a half times their
+// distance further. A single wild number must not press all others together. Wherever most values are one and the same,
+// all are usual.
 struct Usual {
   double low = -std::numeric_limits<double>::infinity();
   double high = std::numeric_limits<double>::infinity();

@@ -19,10 +19,12 @@ constexpr std::size_t kUnitSteps = 64;  // at most
 UnitScores score_units(const Model& model, const Sequences& data) {
   const Predictions predictions = predict_batch(model, data, 1);
   const auto n_y = static_cast<std::size_t>(model.n_y());
-  const std::size_t most = data.count() < kFewSequences ? std::clamp<std::size_t>(data.steps() / kUnits, 8, kUnitSteps) : data.steps();
+  const std::size_t most =
+      data.count() < kFewSequences ? std::clamp<std::size_t>(data.steps() / kUnits, 8, kUnitSteps) : data.steps();
   UnitScores units;
   for (std::size_t s = 0; s < data.count(); ++s)
-    for (std::size_t t = static_cast<std::size_t>(data.offset[s]), in_unit = 0; t < static_cast<std::size_t>(data.offset[s + 1]); ++t, ++in_unit) {
+    for (std::size_t t = static_cast<std::size_t>(data.offset[s]), in_unit = 0;
+         t < static_cast<std::size_t>(data.offset[s + 1]); ++t, ++in_unit) {
       if (in_unit % most == 0)
         for (std::vector<double>* sums : {&units.loss, &units.wrong, &units.weight}) sums->push_back(0);
       if (data.weight.empty() || data.weight[t] == 0.0F) continue;

@@ -19,11 +19,11 @@ struct Score {
 };
 Score score(const Model& model, const Sequences& data, int threads = 1);
 
-// Sums over each unit of the data: a sequence or, where there are few, some consecutive steps of one. For comparing models on the
-// same data.
+// Sums over each unit of the data: a sequence or, where there are few, some consecutive steps of one. For comparing
+// models on the same data.
 struct UnitScores {
-  std::vector<double> loss;    // weighted log loss, or squared error
-  std::vector<double> wrong;   // weight of the steps with a wrong answer; classification
+  std::vector<double> loss;   // weighted log loss, or squared error
+  std::vector<double> wrong;  // weight of the steps with a wrong answer; classification
   std::vector<double> weight;
 };
 UnitScores score_units(const Model& model, const Sequences& data);

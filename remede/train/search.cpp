@@ -13,9 +13,9 @@ namespace remede {
 namespace {
 
 constexpr std::size_t kFinalists = 4;
-constexpr double kAlmost = 10;             // times the loss that counts as solved
+constexpr double kAlmost = 10;              // times the loss that counts as solved
 constexpr std::uint64_t kShortRound = 400;  // updates
-constexpr double kSolved = 0.01;             // of the loss of a model that knows the classes' frequencies only
+constexpr double kSolved = 0.01;            // of the loss of a model that knows the classes' frequencies only
 
 // The loss of the best constant answer on the validation data.
 double constant_loss(const Sequences& data) {
@@ -26,7 +26,8 @@ double constant_loss(const Sequences& data) {
     for (std::size_t t = 0; t < data.steps(); ++t) {
       weight += static_cast<double>(data.weight[t]);
       for (int k = 0; k < data.n_y; ++k)
-        if (data.weight[t] > 0.0F) mean[k] += static_cast<double>(data.weight[t]) * static_cast<double>(data.value[t * data.n_y + k]);
+        if (data.weight[t] > 0.0F)
+          mean[k] += static_cast<double>(data.weight[t]) * static_cast<double>(data.value[t * data.n_y + k]);
     }
     for (std::size_t t = 0; t < data.steps(); ++t)
       for (int k = 0; k < data.n_y; ++k) {
@@ -80,7 +81,8 @@ struct Start {
 
 class Search {
  public:
-  Search(const Config& config, const std::vector<Portfolio>& stages, const std::vector<const TrainingData*>& folds, Session& session)
+  Search(const Config& config, const std::vector<Portfolio>& stages, const std::vector<const TrainingData*>& folds,
+         Session& session)
       : stages_(stages),
         folds_(folds),
         session_(session),
@@ -120,8 +122,8 @@ class Search {
       for (const StartPlan& plan : stages_[stage].starts) starts_.emplace_back(plan, folds_);
   }
 
-  // One round: every survivor advances, and the worse half goes. When few are left, or enough are solved, they are finished in a
-  // last round of falling rates.
+  // One round: every survivor advances, and the worse half goes. When few are left, or enough are solved, they are
+  // finished in a last round of falling rates.
   void round() {
     for (const Start& start : starts_)
       for (const auto& copy : start.copies) {
@@ -130,9 +132,11 @@ class Search {
         copy->begin_decay(length_);
       }
     const std::size_t copies = folds_.size();
-    parallel_for(starts_.size() * copies, threads_,
-                 [&](std::size_t i, int worker) { advance(*starts_[i / copies].copies[i % copies], *engines_[worker]); });
-    std::stable_sort(starts_.begin(), starts_.end(), [](const Start& a, const Start& b) { return a.best_loss() < b.best_loss(); });
+    parallel_for(starts_.size() * copies, threads_, [&](std::size_t i, int worker) {
+      advance(*starts_[i / copies].copies[i % copies], *engines_[worker]);
+    });
+    std::stable_sort(starts_.begin(), starts_.end(),
+                     [](const Start& a, const Start& b) { return a.best_loss() < b.best_loss(); });
     report();
     if (session_.stop()) return;
     if (finishing_) {
@@ -194,7 +198,8 @@ class Search {
   SearchResult result(bool stopped) {
     for (Start& start : starts_) done_.push_back(std::move(start));
     std::erase_if(done_, [](const Start& start) { return !start.has_best(); });
-    std::stable_sort(done_.begin(), done_.end(), [](const Start& a, const Start& b) { return a.best_loss() < b.best_loss(); });
+    std::stable_sort(done_.begin(), done_.end(),
+                     [](const Start& a, const Start& b) { return a.best_loss() < b.best_loss(); });
     SearchResult result;
     result.stopped = stopped;
     for (const Start& start : done_) {
@@ -202,7 +207,8 @@ class Search {
       for (const auto& copy : start.copies) finalist.push_back(finalist_of(*copy));
     }
     if (stopped && result.finalists.size() > finalists_) result.finalists.resize(finalists_);
-    if (result.finalists.empty()) fail("expected a finite loss, got none: the inputs may be too large (see --standardise)");
+    if (result.finalists.empty())
+      fail("expected a finite loss, got none: the inputs may be too large (see --standardise)");
     return result;
   }
 
@@ -250,23 +256,24 @@ class Search {
     starts_ = load_starts(from);
     done_ = load_starts(from);
     from.expect_end();
-    if (stage_ > stages_.size() || (stage_ < stages_.size() && starts_.empty())) fail("checkpoint: expected a stage of this search, got {}", stage_);
+    if (stage_ > stages_.size() || (stage_ < stages_.size() && starts_.empty()))
+      fail("checkpoint: expected a stage of this search, got {}", stage_);
   }
 
   const std::vector<Portfolio>& stages_;
   const std::vector<const TrainingData*>& folds_;
   Session& session_;
-  double constant_;                               // the validation loss of a constant answer
-  double solved_;                                 // a validation loss at which nothing is left to learn
+  double constant_;  // the validation loss of a constant answer
+  double solved_;    // a validation loss at which nothing is left to learn
   std::size_t finalists_;
   int threads_;
   std::vector<std::unique_ptr<Engine>> engines_;  // one per thread
   std::size_t stage_ = 0;
   std::uint64_t round_ = 0;
-  std::uint64_t length_ = 0;                      // updates of the round
-  bool finishing_ = false;                        // the next round is the last of its stage
-  std::vector<Start> starts_;                     // the survivors, best first
-  std::vector<Start> done_;                       // the finalists of earlier stages
+  std::uint64_t length_ = 0;   // updates of the round
+  bool finishing_ = false;     // the next round is the last of its stage
+  std::vector<Start> starts_;  // the survivors, best first
+  std::vector<Start> done_;    // the finalists of earlier stages
 };
 
 }  // namespace
@@ -282,7 +289,8 @@ Finalist finalist_of(const Trainer& trainer) {
 
 double solved_loss(const Sequences& validation) { return kSolved * constant_loss(validation); }
 
-SearchResult search(const Config& config, const std::vector<Portfolio>& stages, const std::vector<const TrainingData*>& folds, Session& session) {
+SearchResult search(const Config& config, const std::vector<Portfolio>& stages,
+                    const std::vector<const TrainingData*>& folds, Session& session) {
   return Search(config, stages, folds, session).run();
 }
 

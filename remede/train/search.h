@@ -1,12 +1,13 @@
-// The default recipe: many starts, few survivors. A portfolio of starts over forms, depths, cells and rates is trained side by
-// side; after every round the worse half, by validation loss, is dropped; the finalists are finished with falling rates.
-// The best snapshot of every start is kept, so that a solved model is never lost again. Portfolios come in stages, the simplest
-// forms first: where one solves the task, the next is not needed.
+// The default recipe: many starts, few survivors. A portfolio of starts over forms, depths, cells and rates is trained
+// side by side; after every round the worse half, by validation loss, is dropped; the finalists are finished with
+// falling rates. The best snapshot of every start is kept, so that a solved model is never lost again. Portfolios come
+// in stages, the simplest forms first: where one solves the task, the next is not needed.
 //
-// Where data are few there are several folds: every start is trained once for each, on the other sequences, and judged by its mean loss
-// over all of them, so that the choice does not hang on a handful of sequences.
+// Where data are few there are several folds: every start is trained once for each, on the other sequences, and judged
+// by its mean loss over all of them, so that the choice does not hang on a handful of sequences.
 //
-// What a start does depends on its plan alone, and rounds end together: the result does not depend on the number of threads.
+// What a start does depends on its plan alone, and rounds end together: the result does not depend on the number of
+// threads.
 #pragma once
 
 #include <limits>
@@ -35,19 +36,22 @@ double solved_loss(const Sequences& validation);
 
 struct SearchResult {
   std::vector<std::vector<Finalist>> finalists;  // (starts, folds)
-  bool stopped = false;  // by the session, before its end
+  bool stopped = false;                          // by the session, before its end
 };
 
 // The starts of one stage.
 struct Portfolio {
   std::vector<StartPlan> starts;
-  double entry = std::numeric_limits<double>::infinity();  // passed over where no loss so far is below this times that of a constant answer
+  double entry = std::numeric_limits<double>::infinity();  // passed over where no loss so far is below this times that
+                                                           // of a constant answer
 };
 
-// The portfolios of the recipe, one per stage: what the configuration fixes, the rest drawn from each start's own random stream.
+// The portfolios of the recipe, one per stage: what the configuration fixes, the rest drawn from each start's own
+// random stream.
 std::vector<Portfolio> draw_portfolios(const Config& config, const TrainingData& data);
 
 // REQUIRES: at least one fold. They outlive the call.
-SearchResult search(const Config& config, const std::vector<Portfolio>& stages, const std::vector<const TrainingData*>& folds, Session& session);
+SearchResult search(const Config& config, const std::vector<Portfolio>& stages,
+                    const std::vector<const TrainingData*>& folds, Session& session);
 
 }  // namespace remede

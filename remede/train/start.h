@@ -44,19 +44,21 @@ struct StartPlan {
   Rates rates = {0.03F, 0.006F, 0.1F, 0.2F, 0.2F, 0.1F, 0.05F, 0.02F};  // by Group
   bool thresholds_from_data = false;  // those of the inputs; cells start in +- scales.threshold in any case
   bool grown = false;                 // the tree is grown greedily (grow.h) in place of what is drawn
-  float noise = 0.0F;                 // added to the inputs anew in every epoch, in spreads of each: little data are not learned by heart
-  float offset = 0.0F;                // the same, one value for all steps of a sequence: no two recordings are set up alike
-  float clip = 1.0F;                  // largest norm of the gradient; 0: no limit
-  int batch = 32;                     // sequences per update
-  float shrink = 0.0F;                // writes and linear leaves come closer to 0 by this part of their rate with every update (L1)
-  float average = 1.0F;               // weight of the newest parameters in the moving average that is validated and kept
-  std::uint64_t first_round = 400;    // updates before the worse half of the starts is dropped
-  std::uint64_t validations = 4;      // in a round
+  float noise =
+      0.0F;  // added to the inputs anew in every epoch, in spreads of each: little data are not learned by heart
+  float offset = 0.0F;   // the same, one value for all steps of a sequence: no two recordings are set up alike
+  float clip = 1.0F;     // largest norm of the gradient; 0: no limit
+  int batch = 32;        // sequences per update
+  float shrink = 0.0F;   // writes and linear leaves come closer to 0 by this part of their rate with every update (L1)
+  float average = 1.0F;  // weight of the newest parameters in the moving average that is validated and kept
+  std::uint64_t first_round = 400;  // updates before the worse half of the starts is dropped
+  std::uint64_t validations = 4;    // in a round
   std::uint64_t seed = 1;
   std::uint64_t stream = 0;  // the number of the start: every start draws from a stream of its own
 };
 
-// Thresholds come from `quantiles` where the plan says so. Where values are missing, each split draws the side that they go to.
+// Thresholds come from `quantiles` where the plan says so. Where values are missing, each split draws the side that
+// they go to.
 Parameters<float> initial_parameters(const StartPlan& plan, const InputQuantiles& quantiles, Random& random);
 
 }  // namespace remede

@@ -88,8 +88,8 @@ class Trainer {
   Adam adam_;
   Schedule schedule_;
   std::uint64_t epoch_ = 0;
-  std::optional<Blur> blur_;             // where the plan has noise or offsets,
-  std::vector<std::uint32_t> of_batch_;  // the sequences of its batch, 0, 1, 2, ...,
+  std::optional<Blur> blur_;                             // where the plan has noise or offsets,
+  std::vector<std::uint32_t> of_batch_;                  // the sequences of its batch, 0, 1, 2, ...,
   std::vector<float> before_of_batch_, after_of_batch_;  // and the memory they carry
   std::vector<float> before_, after_;      // (training sequences, n_m) carried memory; empty where no sequence was cut
   std::vector<std::uint32_t> order_;       // the training sequences, shuffled anew every epoch

@@ -15,8 +15,8 @@ struct TrainingData {
   Sequences validation;      // may be the training data again
   std::vector<float> fill;   // (n_x) what a missing input counts as
   InputQuantiles quantiles;  // of the training inputs
-  // (training sequences) 1: a window of a longer sequence that goes on where the one before it ended, and starts from the memory the
-  // other had when it was last shown; empty: none does.
+  // (training sequences) 1: a window of a longer sequence that goes on where the one before it ended, and starts from
+  // the memory the other had when it was last shown; empty: none does.
   std::vector<std::uint8_t> continues;
 };
 

@@ -59,8 +59,10 @@ Dataset random_data(Random& random, const Model& model, int count, int length) {
   s.n_y = model.n_y();
   for (std::size_t t = 0; t < s.steps(); ++t) {
     s.weight.push_back(random.below(8) == 0 ? 0.0F : 1.0F);
-    if (model.schema.task == Task::kClassification) s.label.push_back(static_cast<int>(random.below(static_cast<std::uint64_t>(s.n_y))));
-    for (int o = 0; model.schema.task == Task::kRegression && o < s.n_y; ++o) s.value.push_back(static_cast<float>(random.normal()));
+    if (model.schema.task == Task::kClassification)
+      s.label.push_back(static_cast<int>(random.below(static_cast<std::uint64_t>(s.n_y))));
+    for (int o = 0; model.schema.task == Task::kRegression && o < s.n_y; ++o)
+      s.value.push_back(static_cast<float>(random.normal()));
   }
   return data;
 }
@@ -72,13 +74,14 @@ void write_forms(const std::string& folder) {
     RandomModelOptions options;
     options.awkward = number % 3 == 2;
     Model model = random_model(random, options);
-    while (model.schema.task != ((number + number / 8) % 2 == 0 ? Task::kClassification : Task::kRegression)) model = random_model(random, options);
+    while (model.schema.task != ((number + number / 8) % 2 == 0 ? Task::kClassification : Task::kRegression))
+      model = random_model(random, options);
     model.trees.clear();
     const int trees = 1 + static_cast<int>(number % 3);
     for (int t = 0; t < trees; ++t)
       model.trees.push_back(random_tree(random, model.n_x(), 1 + static_cast<int>(random.below(4)), model.n_y(),
-                                        static_cast<int>(random.below(13)), form_number((number + 11U * static_cast<unsigned>(t)) % 32),
-                                        options.awkward));
+                                        static_cast<int>(random.below(13)),
+                                        form_number((number + 11U * static_cast<unsigned>(t)) % 32), options.awkward));
     write_case(folder, fmt::format("form_{:02}", number), model, random_data(random, model, 12, 40));
   }
 }

@@ -36,10 +36,16 @@ json measured(std::vector<std::string> arguments) {
 }
 
 TEST_F(Benchmark, TrainingTakesItsShapeFromTheFlags) {
-  const json object = measured({"train", "--depth", "3", "--memory", "2", "--inputs", "4", "--classes", "5", "--length", "7", "--batch",
-                                "33", "--threads", "2", "--split-gradient", "sigmoid", "--slope", "1"});
-  for (const auto& [key, value] : std::vector<std::pair<std::string, int>>{
-           {"depth", 3}, {"memory", 2}, {"inputs", 4}, {"classes", 5}, {"length", 7}, {"batch", 33}, {"threads", 2}, {"slope", 1}})
+  const json object = measured({"train", "--depth", "3", "--memory", "2", "--inputs", "4", "--classes", "5", "--length",
+                                "7", "--batch", "33", "--threads", "2", "--split-gradient", "sigmoid", "--slope", "1"});
+  for (const auto& [key, value] : std::vector<std::pair<std::string, int>>{{"depth", 3},
+                                                                           {"memory", 2},
+                                                                           {"inputs", 4},
+                                                                           {"classes", 5},
+                                                                           {"length", 7},
+                                                                           {"batch", 33},
+                                                                           {"threads", 2},
+                                                                           {"slope", 1}})
     EXPECT_EQ(object.at(key), value) << key;
   EXPECT_EQ(object.at("benchmark"), "train");
   EXPECT_EQ(object.at("form"), "paper");
@@ -49,7 +55,8 @@ TEST_F(Benchmark, TrainingTakesItsShapeFromTheFlags) {
 TEST_F(Benchmark, EveryFormTrainsPredictsAndStreams) {
   for (const char* form : {"paper", "add-bias", "blend-bias", "blend-linear", "richest"})
     for (const char* what : {"train", "predict", "stream"})
-      EXPECT_EQ(measured({what, "--form", form, "--depth", "4", "--batch", "16", "--threads", "1"}).at("form"), form) << what;
+      EXPECT_EQ(measured({what, "--form", form, "--depth", "4", "--batch", "16", "--threads", "1"}).at("form"), form)
+          << what;
 }
 
 TEST_F(Benchmark, EdgesOfTheShape) {
@@ -87,10 +94,14 @@ TEST_F(Benchmark, WrongUse) {
   EXPECT_TRUE(is_error(remede({"benchmark", "tarin"}), 2, "tarin"));
   EXPECT_TRUE(is_error(remede({"benchmark", "train", "--form", "rich"}), 2, "--form"));
   EXPECT_TRUE(is_error(remede({"benchmark", "train", "--depth", "17"}), 2, "--depth"));
-  EXPECT_TRUE(is_error(remede({"benchmark", "train", "--model", "m.json"}), 2, "expected --model and --data with predict or stream"));
-  EXPECT_TRUE(is_error(remede({"benchmark", "train", "--batch", "1000000", "--length", "1000000"}), 2, "expected a batch of at most"));
-  EXPECT_TRUE(is_error(remede({"benchmark", "train", "--depth", "16", "--inputs", "4096"}), 2, "expected a tree of at most"));
-  EXPECT_TRUE(is_error(remede({"benchmark", "train", "--trained", "1", "--length", "9"}), 2, "--trained expects --inputs 1"));
+  EXPECT_TRUE(is_error(remede({"benchmark", "train", "--model", "m.json"}), 2,
+                       "expected --model and --data with predict or stream"));
+  EXPECT_TRUE(is_error(remede({"benchmark", "train", "--batch", "1000000", "--length", "1000000"}), 2,
+                       "expected a batch of at most"));
+  EXPECT_TRUE(
+      is_error(remede({"benchmark", "train", "--depth", "16", "--inputs", "4096"}), 2, "expected a tree of at most"));
+  EXPECT_TRUE(
+      is_error(remede({"benchmark", "train", "--trained", "1", "--length", "9"}), 2, "--trained expects --inputs 1"));
   EXPECT_TRUE(is_error(remede({"benchmark", "predict", "--model", "none.json"}), 1, "none.json"));
 }
 

@@ -39,9 +39,12 @@ TEST_F(Bits, a_model_does_not_depend_on_the_width_of_vectors_with_fused_operatio
 TEST_F(Bits, a_prediction_does_not_depend_on_the_width_of_vectors) {
   ASSERT_EQ(shell(train("", "", "model.json")).code, 0);
   ASSERT_EQ(shell("$remede predict model.json data.csv -o first.csv --quiet").code, 0);
-  for (const VectorTarget t : {VectorTarget::kPortable, VectorTarget::kSse4, VectorTarget::kAvx2, VectorTarget::kAvx512}) {
+  for (const VectorTarget t :
+       {VectorTarget::kPortable, VectorTarget::kSse4, VectorTarget::kAvx2, VectorTarget::kAvx512}) {
     if (t > vector_target()) continue;
-    ASSERT_EQ(shell(fmt::format("REMEDE_VECTOR={} $remede predict model.json data.csv -o again.csv --quiet", name(t))).code, 0);
+    ASSERT_EQ(
+        shell(fmt::format("REMEDE_VECTOR={} $remede predict model.json data.csv -o again.csv --quiet", name(t))).code,
+        0);
     EXPECT_EQ(read("first.csv"), read("again.csv")) << name(t);
   }
 }

@@ -83,7 +83,8 @@ TEST_F(DataCli, CrossValidateKeepsGroupsTogether) {
 
 TEST_F(DataCli, CrossValidateForwardLearnsFromThePast) {
   write("data.csv", windy(10));
-  const std::vector<std::string> flags = {"--folds", "3", "--forward", "--starts", "2", "--updates", "60", "--json", "--quiet"};
+  const std::vector<std::string> flags = {"--folds",   "3",  "--forward", "--starts", "2",
+                                          "--updates", "60", "--json",    "--quiet"};
   std::vector<std::string> command = {"cross-validate", "data.csv"};
   command.insert(command.end(), flags.begin(), flags.end());
   const Result result = remede(command);

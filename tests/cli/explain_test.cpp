@@ -76,9 +76,11 @@ TEST_F(Show, ErrorsAreOneLine) {
 TEST_F(Explain, FollowsTheWorstSequence) {
   const Result result = remede({"explain", "average.json", "numbers.csv"});
   EXPECT_EQ(result.code, 0) << result.err;
-  EXPECT_THAT(result.err, HasSubstr("sequence b: the model does worst on it of 2 sequences; --sequence ID chooses another"));
+  EXPECT_THAT(result.err,
+              HasSubstr("sequence b: the model does worst on it of 2 sequences; --sequence ID chooses another"));
   EXPECT_THAT(result.out, StartsWith("Sequence b, 2 steps."));
-  EXPECT_THAT(remede({"explain", "average.json", "numbers.csv", "--sequence", "a"}).out, StartsWith("Sequence a, 3 steps."));
+  EXPECT_THAT(remede({"explain", "average.json", "numbers.csv", "--sequence", "a"}).out,
+              StartsWith("Sequence a, 3 steps."));
   EXPECT_EQ(remede({"explain", "average.json", "numbers.csv", "--quiet"}).err, "");
 }
 
@@ -117,7 +119,8 @@ TEST_F(Explain, MachineInEveryFormat) {
 
 TEST_F(Explain, ImportanceAndRules) {
   EXPECT_THAT(remede({"explain", "model.json", "data.csv", "--importance"}).out, HasSubstr("How far back it looks"));
-  EXPECT_EQ(json(remede({"explain", "model.json", "data.csv", "--importance", "--format", "json"}))["features"].size(), 2U);
+  EXPECT_EQ(json(remede({"explain", "model.json", "data.csv", "--importance", "--format", "json"}))["features"].size(),
+            2U);
   EXPECT_THAT(remede({"explain", "model.json", "data.csv", "--rules"}).out, HasSubstr("steps, 100% right]"));
   EXPECT_THAT(remede({"explain", "model.json", "--rules"}).out, Not(HasSubstr("right")));
   EXPECT_EQ(json(remede({"explain", "model.json", "--rules", "-o", "-", "--format", "json"})).size(), 5U);
@@ -136,10 +139,11 @@ TEST_F(Explain, WritesTheExplorer) {
 }
 
 TEST_F(Explain, ForestsAndNumbersHaveEveryView) {
-  const std::vector<std::pair<std::string, std::string>> cases = {{"forest.json", "data.csv"}, {"average.json", "numbers.csv"}};
+  const std::vector<std::pair<std::string, std::string>> cases = {{"forest.json", "data.csv"},
+                                                                  {"average.json", "numbers.csv"}};
   for (const auto& [model, data] : cases) {
-    for (const char* const flags : {"", "--format svg", "--format json", "--machine", "--machine --format svg", "--machine --format dot",
-                                    "--importance", "--rules", "--html -"}) {
+    for (const char* const flags : {"", "--format svg", "--format json", "--machine", "--machine --format svg",
+                                    "--machine --format dot", "--importance", "--rules", "--html -"}) {
       const Result result = shell("$remede explain " + model + " " + data + " --quiet " + flags);
       EXPECT_EQ(result.code, 0) << model << " " << flags << ": " << result.err;
       EXPECT_FALSE(result.out.empty()) << model << " " << flags;
@@ -151,10 +155,12 @@ TEST_F(Explain, ForestsAndNumbersHaveEveryView) {
 
 TEST_F(Explain, ErrorsAreOneLine) {
   EXPECT_TRUE(is_error(remede({"explain", "model.json"}), 2, "explain: expected data beside the model"));
-  EXPECT_TRUE(is_error(remede({"explain", "model.json", "--importance"}), 2, "expected data beside the model for --importance"));
+  EXPECT_TRUE(is_error(remede({"explain", "model.json", "--importance"}), 2,
+                       "expected data beside the model for --importance"));
   EXPECT_TRUE(is_error(remede({"explain", "model.json", "data.csv", "--machine", "--rules"}), 2, "one view at a time"));
   EXPECT_TRUE(is_error(remede({"explain", "model.json", "data.csv", "--machine", "--sequence", "1"}), 2, "got both"));
-  EXPECT_TRUE(is_error(remede({"explain", "model.json", "data.csv", "--rules", "--format", "svg"}), 2, "of text, json, got 'svg'"));
+  EXPECT_TRUE(is_error(remede({"explain", "model.json", "data.csv", "--rules", "--format", "svg"}), 2,
+                       "of text, json, got 'svg'"));
   EXPECT_TRUE(is_error(remede({"explain", "model.json", "data.csv", "--sequence", "x", "-q"}), 1, "x"));
   EXPECT_TRUE(is_error(remede({"explain", "forest.json", "--machine"}), 1, "give data"));
   EXPECT_TRUE(is_error(remede({"explain", "-", "-"}), 2, "got - for both"));

@@ -1,4 +1,5 @@
-// The default recipe as a user meets it: small versions of what bench/tasks.py, bench/beyond.py and bench/ablations.py measure.
+// The default recipe as a user meets it: small versions of what bench/tasks.py, bench/beyond.py and bench/ablations.py
+// measure.
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -28,7 +29,8 @@ class RecipeSlow : public CliTest {
 };
 
 TEST_F(RecipeSlow, solves_the_tasks_of_the_paper_and_reproduce_says_so) {
-  const Result r = shell("$remede reproduce --json --trials 1 --sequences 4000 --seed 77 --methods default,naive,random");
+  const Result r =
+      shell("$remede reproduce --json --trials 1 --sequences 4000 --seed 77 --methods default,naive,random");
   ASSERT_EQ(r.code, 0) << r.err;
   int lines = 0;
   for (std::size_t at = 0; at < r.out.size(); ++lines) {
@@ -56,7 +58,8 @@ TEST_F(RecipeSlow, keeps_parity_over_lengths_never_seen) {
 }
 
 TEST_F(RecipeSlow, holds_a_memory_over_delays_never_seen) {
-  const json said = learn("variable-delay --sequences 3000", "variable-delay --sequences 50 --delay-min 3000 --delay-max 3000");
+  const json said =
+      learn("variable-delay --sequences 3000", "variable-delay --sequences 50 --delay-min 3000 --delay-max 3000");
   EXPECT_GE(said.at("balanced_accuracy").get<double>(), 0.97);
 }
 
@@ -77,9 +80,11 @@ TEST_F(RecipeSlow, averages_several_trees) {
 
 TEST_F(RecipeSlow, benches_run) {
   const std::string bench = std::string(REMEDE_TESTS_DIR) + "/../bench/";
-  const Result tasks = shell("python3 " + bench + "tasks.py --remede $remede --seeds 1 --sequences 600 --methods default --report-only");
+  const Result tasks =
+      shell("python3 " + bench + "tasks.py --remede $remede --seeds 1 --sequences 600 --methods default --report-only");
   EXPECT_EQ(tasks.code, 0) << tasks.err;
-  const Result beyond = shell("python3 " + bench + "beyond.py --remede $remede --seeds 1 --parts classic --tasks tomita-1 --report-only");
+  const Result beyond =
+      shell("python3 " + bench + "beyond.py --remede $remede --seeds 1 --parts classic --tasks tomita-1 --report-only");
   EXPECT_EQ(beyond.code, 0) << beyond.err;
   const Result ablations = shell("python3 " + bench + "ablations.py --remede $remede --seeds 1 --only 'one start'");
   EXPECT_EQ(ablations.code, 0) << ablations.err;

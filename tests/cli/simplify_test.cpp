@@ -11,8 +11,8 @@ namespace {
 
 using testing::HasSubstr;
 
-// x1 >= 0: right, else left; x1 >= -1 on the right is always true; a second split on x2 that says the same on both sides for
-// the data, and not quite for other numbers.
+// x1 >= 0: right, else left; x1 >= -1 on the right is always true; a second split on x2 that says the same on both
+// sides for the data, and not quite for other numbers.
 Model wide_model() {
   Model model;
   model.schema.inputs = {"x1", "x2"};

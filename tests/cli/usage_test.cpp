@@ -70,7 +70,8 @@ TEST(Usage, AReaderThatStopsReadingIsNoError) {
 }
 
 TEST(Usage, ProgressIsForTerminals) {
-  const Result result = remede({"reproduce", "--tasks", "fixed-delay", "--methods", "naive", "--trials", "1", "--sequences", "100"});
+  const Result result =
+      remede({"reproduce", "--tasks", "fixed-delay", "--methods", "naive", "--trials", "1", "--sequences", "100"});
   EXPECT_EQ(result.code, 0);
   EXPECT_EQ(result.err, "");
 }

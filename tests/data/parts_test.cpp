@@ -141,7 +141,9 @@ RC_GTEST_PROP(Folds, OneLongSequenceIsCutIntoPieces, ()) {
 TEST(Parts, ForwardFoldsTestOnWhatComesNext) {
   std::string text = "id,time,x,y\n";
   for (int id = 0; id < 3; ++id)
-    for (int t = 0; t < 7 + 4 * id; ++t) text += std::to_string(id) + "," + std::to_string(t) + "," + std::to_string(t) + "," + std::to_string(t % 2) + "\n";
+    for (int t = 0; t < 7 + 4 * id; ++t)
+      text +=
+          std::to_string(id) + "," + std::to_string(t) + "," + std::to_string(t) + "," + std::to_string(t % 2) + "\n";
   RawDataset raw = raw_of(text);
   const std::size_t steps = raw.data.sequences.steps();
   const std::vector<Split> folds = forward_folds(raw.data, 3);

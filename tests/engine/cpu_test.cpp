@@ -20,7 +20,11 @@ struct Setting {
 Setting random_setting(Random& random, int depth) {
   const auto coin = [&] { return random.below(2) == 1; };
   Setting s;
-  s.shape = {depth, 1 + static_cast<int>(random.below(4)), static_cast<int>(random.below(5)), 2 + static_cast<int>(random.below(3)), {}};
+  s.shape = {depth,
+             1 + static_cast<int>(random.below(4)),
+             static_cast<int>(random.below(5)),
+             2 + static_cast<int>(random.below(3)),
+             {}};
   s.shape.form.write_rule = coin() ? WriteRule::kBlend : WriteRule::kAdd;
   s.shape.form.write_reads = coin() ? WriteReads::kInputsAndMemory : WriteReads::kInputs;
   s.shape.form.write_bias = coin();
@@ -44,9 +48,12 @@ Sequences random_data(const Setting& s, Random& random, std::size_t count) {
     const std::size_t length = 1 + random.below(12);
     for (std::size_t t = 0; t < length; ++t) {
       for (int k = 0; k < s.shape.n_x; ++k)
-        data.x.push_back(random.uniform() < s.missing ? std::numeric_limits<float>::quiet_NaN() : static_cast<float>(random.normal()));
-      if (s.task == Task::kClassification) data.label.push_back(static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(s.shape.n_y))));
-      else for (int k = 0; k < s.shape.n_y; ++k) data.value.push_back(static_cast<float>(random.normal()));
+        data.x.push_back(random.uniform() < s.missing ? std::numeric_limits<float>::quiet_NaN()
+                                                      : static_cast<float>(random.normal()));
+      if (s.task == Task::kClassification)
+        data.label.push_back(static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(s.shape.n_y))));
+      else
+        for (int k = 0; k < s.shape.n_y; ++k) data.value.push_back(static_cast<float>(random.normal()));
       data.weight.push_back(random.below(4) == 0 ? 0.0F : static_cast<float>(random.uniform(0.5, 2.0)));
     }
     data.offset.push_back(data.offset.back() + static_cast<std::int64_t>(length));
@@ -69,11 +76,13 @@ void expect_same(const Setting& s, std::uint64_t seed) {
   for (float& f : fill) f = static_cast<float>(random.normal());
   const std::vector<std::uint32_t> batch = all_of(data);
   Parameters<float> plain, fast;
-  std::vector<float> before(data.count() * static_cast<std::size_t>(s.shape.n_m)), after_plain(before), after_fast(before);
+  std::vector<float> before(data.count() * static_cast<std::size_t>(s.shape.n_m)), after_plain(before),
+      after_fast(before);
   for (float& m : before) m = static_cast<float>(random.uniform(-2.0, 2.0));
   const Carry carry_plain{before, after_plain}, carry_fast{before, after_fast};
   const bool carried = seed % 2 == 0;
-  const BatchLoss a = make_plain_engine()->gradient(p, s.form, data, fill, batch, plain, carried ? &carry_plain : nullptr);
+  const BatchLoss a =
+      make_plain_engine()->gradient(p, s.form, data, fill, batch, plain, carried ? &carry_plain : nullptr);
   const BatchLoss b = make_engine()->gradient(p, s.form, data, fill, batch, fast, carried ? &carry_fast : nullptr);
   EXPECT_EQ(after_plain, after_fast) << "seed " << seed;
   EXPECT_NEAR(a.mean(), b.mean(), 1e-5 * std::max(1.0, a.mean())) << "seed " << seed;
@@ -92,12 +101,14 @@ void expect_same(const Setting& s, std::uint64_t seed) {
 
 TEST(cpu_engine, gives_the_gradient_of_the_plain_engine_in_shallow_trees) {
   Random random(11);
-  for (std::uint64_t seed = 0; seed < 120; ++seed) expect_same(random_setting(random, static_cast<int>(random.below(8))), seed);
+  for (std::uint64_t seed = 0; seed < 120; ++seed)
+    expect_same(random_setting(random, static_cast<int>(random.below(8))), seed);
 }
 
 TEST(cpu_engine, gives_the_gradient_of_the_plain_engine_in_deep_trees) {
   Random random(12);
-  for (std::uint64_t seed = 0; seed < 24; ++seed) expect_same(random_setting(random, 9 + static_cast<int>(random.below(3))), seed);
+  for (std::uint64_t seed = 0; seed < 24; ++seed)
+    expect_same(random_setting(random, 9 + static_cast<int>(random.below(3))), seed);
 }
 
 TEST(cpu_engine, long_sequences_and_their_windows_lose_the_same) {
@@ -111,7 +122,8 @@ TEST(cpu_engine, long_sequences_and_their_windows_lose_the_same) {
     ASSERT_GT(whole.steps(), 3000U);
     const Parameters<float> p = random_parameters(s.shape, seed);
     const std::uint32_t only[] = {0};
-    const BatchLoss plain = make_plain_engine()->loss(p, whole, {}, only), fast = make_engine()->loss(p, whole, {}, only);
+    const BatchLoss plain = make_plain_engine()->loss(p, whole, {}, only),
+                    fast = make_engine()->loss(p, whole, {}, only);
     EXPECT_NEAR(plain.mean(), fast.mean(), 1e-4 * std::max(1.0, plain.mean()));
     const auto n_m = static_cast<std::size_t>(s.shape.n_m);
     std::vector<float> before(windows.count() * n_m), after(before);
@@ -120,7 +132,9 @@ TEST(cpu_engine, long_sequences_and_their_windows_lose_the_same) {
     for (std::uint32_t w = 0; w < windows.count(); ++w) {
       const Carry carry{before, after};
       sum += make_engine()->gradient(p, s.form, windows, {}, std::span(&w, 1), gradient, &carry);
-      if (w + 1 < windows.count()) std::copy_n(after.begin() + static_cast<std::ptrdiff_t>(w * n_m), n_m, before.begin() + static_cast<std::ptrdiff_t>((w + 1) * n_m));
+      if (w + 1 < windows.count())
+        std::copy_n(after.begin() + static_cast<std::ptrdiff_t>(w * n_m), n_m,
+                    before.begin() + static_cast<std::ptrdiff_t>((w + 1) * n_m));
     }
     EXPECT_NEAR(sum.mean(), fast.mean(), 1e-4 * std::max(1.0, fast.mean()));
   }

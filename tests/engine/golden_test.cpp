@@ -1,5 +1,5 @@
-// Every case_*.json of the golden folder, in double and in float, in every engine: forward values, leaves, loss, all gradients.
-// The folder is tests/golden, or the one named by REMEDE_GOLDEN_DIR.
+// Every case_*.json of the golden folder, in double and in float, in every engine: forward values, leaves, loss, all
+// gradients. The folder is tests/golden, or the one named by REMEDE_GOLDEN_DIR.
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -58,13 +58,16 @@ std::vector<Case> load_cases() {
     c.shape = {j.at("depth"), j.at("n_x"), j.at("n_m"), j.at("n_y"), {}};
     LeafForm& leaf = c.shape.form;
     leaf.write_rule = second(j, "write_rule", "add", "blend") ? WriteRule::kBlend : WriteRule::kAdd;
-    leaf.write_reads = second(j, "write_reads", "inputs", "inputs and memory") ? WriteReads::kInputsAndMemory : WriteReads::kInputs;
+    leaf.write_reads =
+        second(j, "write_reads", "inputs", "inputs and memory") ? WriteReads::kInputsAndMemory : WriteReads::kInputs;
     leaf.write_bias = j.at("write_bias");
     leaf.leaf_output = second(j, "leaf_output", "constant", "linear") ? LeafOutput::kLinear : LeafOutput::kConstant;
     leaf.output_order = j.at("output_order").get<int>() == 1 ? OutputOrder::kFirst : OutputOrder::kZero;
-    c.form.split = second(j, "split_gradient", "sigmoid", "softsign") ? SplitGradient::kSoftsign : SplitGradient::kSigmoid;
+    c.form.split =
+        second(j, "split_gradient", "sigmoid", "softsign") ? SplitGradient::kSoftsign : SplitGradient::kSigmoid;
     c.form.slope = j.at("slope").get<float>();
-    c.form.index = second(j, "index_gradient", "softmax", "identity") ? IndexGradient::kIdentity : IndexGradient::kSoftmax;
+    c.form.index =
+        second(j, "index_gradient", "softmax", "identity") ? IndexGradient::kIdentity : IndexGradient::kSoftmax;
     c.form.mix = second(j, "mix", "parameters", "effects") ? Mix::kEffects : Mix::kParameters;
     c.classification = !second(j, "loss_kind", "cross_entropy", "squared_error");
     c.batch = j.at("lengths").size();
@@ -154,10 +157,13 @@ void check_plain(const Case& c, double tolerance) {
     std::vector<T> g;
     tree.forward(s, trace);
     const std::vector<T> output = convert(flat(c.j.at("output")[b])), memory = convert(flat(c.j.at("memory")[b]));
-    for (std::size_t t = 0; t < length; ++t) ASSERT_EQ(trace.leaf[t], c.j.at("leaf")[b][t].get<int>()) << c.name << " step " << t;
+    for (std::size_t t = 0; t < length; ++t)
+      ASSERT_EQ(trace.leaf[t], c.j.at("leaf")[b][t].get<int>()) << c.name << " step " << t;
     EXPECT_LE(difference<T>(trace.y, std::span(output).first(trace.y.size())), tolerance) << c.name;
     EXPECT_LE(difference<T>(std::span<const T>(trace.memory).subspan(c.shape.n_m),
-                            std::span<const T>(memory).first(length * c.shape.n_m)), tolerance) << c.name;
+                            std::span<const T>(memory).first(length * c.shape.n_m)),
+              tolerance)
+        << c.name;
     loss += tree.loss(s, trace, static_cast<T>(1.0 / weight), &g);
     tree.backward(s, trace, g, sums);
   }

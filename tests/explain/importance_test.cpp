@@ -48,7 +48,8 @@ TEST(Importance, OfThePapersTree) {
 
 TEST(Importance, LooksBackAsFarAsTheTreeDoes) {
   const Importance found = find_importance(test::paper_tree(), generate("fixed-delay", {.sequences = 50}).sequences);
-  // The root reads m1 at all seven steps; nearly always the first step wrote it, so each of 1 .. 6 steps back is as frequent.
+  // The root reads m1 at all seven steps; nearly always the first step wrote it, so each of 1 .. 6 steps back is as
+  // frequent.
   EXPECT_EQ(found.look_back.unwritten, 50);
   EXPECT_EQ(found.look_back.reads(), 50 * 6);
   EXPECT_EQ(found.look_back.distance.back().first, 6);

@@ -63,7 +63,9 @@ TEST(Machine, EquivalentStatesAreMerged) {
   form.write_bias = true;
   const Model model = test::make_model(
       1, 2, {"no", "yes"}, form,
-      split(1, 0.5F, split(2, 0.5F, split(0, 0.5F, leaf(sure(2, 0), {{0, {0}, 9}}), leaf(sure(2, 1), {{1, {0}, -9}})), leaf(sure(2, 0))),
+      split(1, 0.5F,
+            split(2, 0.5F, split(0, 0.5F, leaf(sure(2, 0), {{0, {0}, 9}}), leaf(sure(2, 1), {{1, {0}, -9}})),
+                  leaf(sure(2, 0))),
             leaf(sure(2, 0), {{1, {0}, 9}})));
   const Machine machine = find_machine(model, bits({"0110", "101"}));
   EXPECT_EQ(machine.states.size(), 2U) << machine_text(machine);
@@ -72,9 +74,9 @@ TEST(Machine, EquivalentStatesAreMerged) {
 TEST(Machine, ACounterIsNoSmallMachine) {
   LeafForm form;
   form.write_bias = true;
-  const Model model =
-      test::make_model(1, 1, {"few", "many"}, form,
-                       split(1, 40, split(0, 0.5F, leaf(sure(2, 0)), leaf(sure(2, 0), {{0, {0}, 9}})), leaf(sure(2, 1))));
+  const Model model = test::make_model(
+      1, 1, {"few", "many"}, form,
+      split(1, 40, split(0, 0.5F, leaf(sure(2, 0)), leaf(sure(2, 0), {{0, {0}, 9}})), leaf(sure(2, 1))));
   std::string ones(60, '1');
   const Machine machine = find_machine(model, bits({ones, ones + "0"}));
   EXPECT_EQ(machine.kind, MachineKind::kRegions);

@@ -27,15 +27,15 @@ std::vector<std::string> sentences(const Model& model, const Observations* seen 
 }
 
 TEST(Rules, OfThePapersTree) {
-  EXPECT_THAT(
-      sentences(test::paper_tree()),
-      testing::UnorderedElementsAre(
-          "When x1 is below 0.5 and m1 is below -0.23 (something negative was stored): say \"0\" (>99.9%).",
-          "When x1 is at least 0.5 and m1 is below -0.23 (something negative was stored): say \"-1\" (>99.9%).",
-          "When x1 is below 0.5 and m1 is from -0.23 to below 0.13 (nothing was stored): say \"0\" (>99.9%); add: m1 += "
-          "tanh(37.6 x1).",
-          "When x1 is below 0.5 and m1 is at least 0.13 (something positive was stored): say \"0\" (>99.9%).",
-          "When x1 is at least 0.5 and m1 is at least -0.23: say \"1\" (>99.9%)."));
+  EXPECT_THAT(sentences(test::paper_tree()),
+              testing::UnorderedElementsAre(
+                  "When x1 is below 0.5 and m1 is below -0.23 (something negative was stored): say \"0\" (>99.9%).",
+                  "When x1 is at least 0.5 and m1 is below -0.23 (something negative was stored): say \"-1\" (>99.9%).",
+                  "When x1 is below 0.5 and m1 is from -0.23 to below 0.13 (nothing was stored): say \"0\" (>99.9%); "
+                  "add: m1 += "
+                  "tanh(37.6 x1).",
+                  "When x1 is below 0.5 and m1 is at least 0.13 (something positive was stored): say \"0\" (>99.9%).",
+                  "When x1 is at least 0.5 and m1 is at least -0.23: say \"1\" (>99.9%)."));
 }
 
 TEST(Rules, ASingleLeafIsAlways) {

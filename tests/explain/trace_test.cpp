@@ -90,7 +90,8 @@ TEST(Trace, AWriteIsWhatLaterReadsName) {
     for (std::size_t i = 0; i < t.steps.size(); ++i)
       for (const MemoryRead& r : t.steps[i].trees[0].reads) {
         const auto cell = static_cast<std::size_t>(r.cell);
-        EXPECT_EQ(std::bit_cast<std::uint32_t>(r.value), std::bit_cast<std::uint32_t>(t.steps[i].trees[0].before[cell]));
+        EXPECT_EQ(std::bit_cast<std::uint32_t>(r.value),
+                  std::bit_cast<std::uint32_t>(t.steps[i].trees[0].before[cell]));
         for (int s = static_cast<int>(i) - 1; s > r.written_at; --s)
           EXPECT_FALSE(t.steps[static_cast<std::size_t>(s)].trees[0].written[cell]);
         if (r.written_at >= 0) {

@@ -10,7 +10,8 @@ namespace {
 TEST(Chart, TicksAreRound) {
   const auto near = [](const std::vector<double>& got, const std::vector<double>& expected) {
     ASSERT_EQ(got.size(), expected.size());
-    for (std::size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], expected[i], 1e-12 * std::abs(expected[i]) + 1e-15);
+    for (std::size_t i = 0; i < got.size(); ++i)
+      EXPECT_NEAR(got[i], expected[i], 1e-12 * std::abs(expected[i]) + 1e-15);
   };
   near(round_ticks(0, 1, 5), {0, 0.2, 0.4, 0.6, 0.8, 1});
   near(round_ticks(0, 10, 5), {0, 2, 4, 6, 8, 10});

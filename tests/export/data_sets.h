@@ -22,7 +22,8 @@ inline Dataset counting_data(const Model& model, const std::vector<int>& lengths
       for (int i = 0; i < s.n_x; ++i) s.x.push_back(static_cast<float>((number * 7 + i) % 2));
       s.weight.push_back(1);
       if (model.schema.task == Task::kClassification) s.label.push_back(number % s.n_y);
-      for (int o = 0; model.schema.task == Task::kRegression && o < s.n_y; ++o) s.value.push_back(static_cast<float>(number % 5));
+      for (int o = 0; model.schema.task == Task::kRegression && o < s.n_y; ++o)
+        s.value.push_back(static_cast<float>(number % 5));
     }
     s.offset.push_back(s.offset.back() + length);
   }

@@ -27,7 +27,9 @@ struct Case {
     }
     data.offset.push_back(data.offset.back() + static_cast<std::int64_t>(p.size()));
   }
-  Sample choose(const SampleOptions& options = {}) const { return choose_sample(Task::kClassification, data, predictions, options); }
+  Sample choose(const SampleOptions& options = {}) const {
+    return choose_sample(Task::kClassification, data, predictions, options);
+  }
 };
 
 TEST(Sample, WorstComeFirst) {
@@ -106,7 +108,8 @@ RC_GTEST_PROP(Sample, KeepsToItsLimitsAndHasTheWorst, (unsigned seed)) {
   for (const Excerpt& e : sample.excerpts) {
     RC_ASSERT(seen.insert(e.sequence).second);
     RC_ASSERT(e.begin < e.end && e.end - e.begin <= options.most_length);
-    RC_ASSERT(static_cast<std::int64_t>(e.begin) >= c.data.offset[e.sequence] && static_cast<std::int64_t>(e.end) <= c.data.offset[e.sequence + 1]);
+    RC_ASSERT(static_cast<std::int64_t>(e.begin) >= c.data.offset[e.sequence] &&
+              static_cast<std::int64_t>(e.end) <= c.data.offset[e.sequence + 1]);
     most = std::max(most, e.marked);
   }
   RC_ASSERT(sample.excerpts[0].marked == most);

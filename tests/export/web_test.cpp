@@ -22,7 +22,8 @@ TEST(Web, NothingEndsAScript) {
 }
 
 TEST(Web, PagesAreFilledOnce) {
-  const std::string page = filled_page("explorer.html", {{"title", "{{model}}"}, {"inks", ""}, {"model", "MODEL"}, {"page", "PAGE"}});
+  const std::string page =
+      filled_page("explorer.html", {{"title", "{{model}}"}, {"inks", ""}, {"model", "MODEL"}, {"page", "PAGE"}});
   EXPECT_NE(page.find("<title>{{model}}</title>"), std::string::npos) << "what is filled in is not filled again";
   EXPECT_NE(page.find(">MODEL</script>"), std::string::npos);
   EXPECT_NE(page.find("function runModel"), std::string::npos) << "files are included";

@@ -1,4 +1,5 @@
-// Prediction in lanes gives the bits of the reference predictor: every form, forests, ragged lengths, missing and wild inputs.
+// Prediction in lanes gives the bits of the reference predictor: every form, forests, ragged lengths, missing and wild
+// inputs.
 #include "remede/model/batch.h"
 
 #include <cstring>

@@ -182,10 +182,19 @@ const std::vector<Damage> kDamages = {
     {"other format", [](Json& j) { j["format"] = "pickle"; }, "expected a remede model, got other JSON"},
     {"later version", [](Json& j) { j["version"] = 3; },
      "expected version 2 of the model file or an earlier one, got 3"},
-    {"codes of one word less", [](Json& j) { j["codes"] = Json::parse(R"([{"input": "flow", "column": "flow", "words": ["a"], "values": [], "other": null}])"); },
+    {"codes of one word less",
+     [](Json& j) {
+       j["codes"] =
+           Json::parse(R"([{"input": "flow", "column": "flow", "words": ["a"], "values": [], "other": null}])");
+     },
      "codes[0].values: expected 1 numbers, got 0"},
-    {"a code without column", [](Json& j) { j["codes"] = Json::parse(R"([{"input": "flow"}])"); }, "codes[0]: expected 'column'"},
-    {"a word twice", [](Json& j) { j["codes"] = Json::parse(R"([{"input": "flow", "column": "flow", "words": ["a", "a"], "values": [0, 1], "other": 0}])"); },
+    {"a code without column", [](Json& j) { j["codes"] = Json::parse(R"([{"input": "flow"}])"); },
+     "codes[0]: expected 'column'"},
+    {"a word twice",
+     [](Json& j) {
+       j["codes"] =
+           Json::parse(R"([{"input": "flow", "column": "flow", "words": ["a", "a"], "values": [0, 1], "other": 0}])");
+     },
      "expected words of a column that differ, got \"a\" twice"},
     {"a negative horizon", [](Json& j) { j["horizon"] = -1; }, "horizon: expected a whole number from 0"},
     {"targets per file", [](Json& j) { j["target_per"] = "file"; }, "expected \"step\" or \"sequence\", got \"file\""},

@@ -57,16 +57,17 @@ TEST(CheckTree, RandomTreesAreSound) {
 }
 
 TEST(CheckTree, EveryArrayHasItsShape) {
-  const std::vector<std::pair<const char*, std::function<void(Tree&)>>> damages = {{"threshold", [](Tree& t) { t.threshold.pop_back(); }},
-                                                                                   {"missing_right", [](Tree& t) { t.missing_right.pop_back(); }},
-                                                                                   {"left", [](Tree& t) { t.left.pop_back(); }},
-                                                                                   {"right", [](Tree& t) { t.right.pop_back(); }},
-                                                                                   {"output", [](Tree& t) { t.output.pop_back(); }},
-                                                                                   {"linear", [](Tree& t) { t.linear.clear(); }},
-                                                                                   {"gate", [](Tree& t) { t.gate.push_back(0); }},
-                                                                                   {"write", [](Tree& t) { t.write.pop_back(); }},
-                                                                                   {"bias", [](Tree& t) { t.bias.pop_back(); }},
-                                                                                   {"blend", [](Tree& t) { t.blend.clear(); }}};
+  using Damage = std::pair<const char*, std::function<void(Tree&)>>;
+  const std::vector<Damage> damages = {{"threshold", [](Tree& t) { t.threshold.pop_back(); }},
+                                       {"missing_right", [](Tree& t) { t.missing_right.pop_back(); }},
+                                       {"left", [](Tree& t) { t.left.pop_back(); }},
+                                       {"right", [](Tree& t) { t.right.pop_back(); }},
+                                       {"output", [](Tree& t) { t.output.pop_back(); }},
+                                       {"linear", [](Tree& t) { t.linear.clear(); }},
+                                       {"gate", [](Tree& t) { t.gate.push_back(0); }},
+                                       {"write", [](Tree& t) { t.write.pop_back(); }},
+                                       {"bias", [](Tree& t) { t.bias.pop_back(); }},
+                                       {"blend", [](Tree& t) { t.blend.clear(); }}};
   for (const auto& [name, damage] : damages) {
     Tree tree = sound_tree();
     damage(tree);

@@ -39,8 +39,8 @@ double squared_error(const Model& model, const Sequences& data) {
   return sum / static_cast<double>(data.steps());
 }
 
-// A solution of the paper's first task in a complete tree of depth 6: the rest of the tree is random tests and leaves that copy
-// the leaf they stand for, so that only data can tell that the tests do not matter.
+// A solution of the paper's first task in a complete tree of depth 6: the rest of the tree is random tests and leaves
+// that copy the leaf they stand for, so that only data can tell that the tests do not matter.
 //   x >= 0.75: answer the sign of m1;  0.05 <= x or x < -0.05: store;  else: say 0
 Model solution_in_a_large_tree(const Dataset& data, Random& random, int depth = 6) {
   constexpr float kStrong = 30.0F;
@@ -52,16 +52,21 @@ Model solution_in_a_large_tree(const Dataset& data, Random& random, int depth = 
       // What a leaf that few sequences reach answers is as good as any.
       std::vector<float> output = {0, 5, 0};
       std::vector<test::Written> writes;
-      if (x >= 0.75F) output = memory > 0 ? std::vector<float>{0, 0, 5} : std::vector<float>{5, 0, 0};
-      else writes = {{0, {kStrong}, 0.0F}};
+      if (x >= 0.75F)
+        output = memory > 0 ? std::vector<float>{0, 0, 5} : std::vector<float>{5, 0, 0};
+      else
+        writes = {{0, {kStrong}, 0.0F}};
       writes.push_back({1, {static_cast<float>(random.normal())}, static_cast<float>(random.normal())});
       return leaf(output, writes);
     }
-    if (levels == depth) return split(0, 0.75F, self(self, low, 0.75F, memory, levels - 1), self(self, 0.75F, high, memory, levels - 1));
-    if (levels == depth - 1) return split(1, 0.0F, self(self, low, high, -1, levels - 1), self(self, low, high, 1, levels - 1));
+    if (levels == depth)
+      return split(0, 0.75F, self(self, low, 0.75F, memory, levels - 1), self(self, 0.75F, high, memory, levels - 1));
+    if (levels == depth - 1)
+      return split(1, 0.0F, self(self, low, high, -1, levels - 1), self(self, low, high, 1, levels - 1));
     const int feature = static_cast<int>(random.below(3));
     const auto threshold = static_cast<float>(random.normal());
-    return split(feature, threshold, self(self, low, high, memory, levels - 1), self(self, low, high, memory, levels - 1));
+    return split(feature, threshold, self(self, low, high, memory, levels - 1),
+                 self(self, low, high, memory, levels - 1));
   };
   Model model;
   model.schema = data.schema;
@@ -148,7 +153,8 @@ TEST(Collapse, BranchesThatNoSequenceVisitsGoWithoutTargetsToo) {
   Sequences data = step_data(random, 100);
   data.value.clear();
   data.weight.clear();
-  const Model model = test::grown_model(2, 0, LeafForm(), split(0, 50.0F, leaf({1}), split(1, 0.0F, leaf({2}), leaf({3}))));
+  const Model model =
+      test::grown_model(2, 0, LeafForm(), split(0, 50.0F, leaf({1}), split(1, 0.0F, leaf({2}), leaf({3}))));
   const Simplified small = simplify(model, {}, &data, nullptr);
   EXPECT_EQ(small.nodes_after, 1);
   EXPECT_EQ(small.removed[0].cause, Cause::kUnvisited);

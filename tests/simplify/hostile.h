@@ -35,7 +35,8 @@ inline void make_redundant(Random& random, Tree& tree) {
     for (float& value : values)
       if (random.below(one_in) == 0) value = random.below(4) == 0 ? -0.0F : 0.0F;
   };
-  for (std::size_t i = 1; i < tree.feature.size(); ++i) {  // a test asked before, where a missing value may go elsewhere
+  for (std::size_t i = 1; i < tree.feature.size();
+       ++i) {  // a test asked before, where a missing value may go elsewhere
     if (random.below(3) != 0) continue;
     const std::size_t other = random.below(i);
     tree.feature[i] = tree.feature[other];
@@ -65,12 +66,14 @@ inline void repeat_leaves(Random& random, Tree& tree, int kinds) {
   const auto leaves = static_cast<std::size_t>(tree.leaf_count());
   for (auto leaf = static_cast<std::size_t>(kinds); leaf < leaves; ++leaf) {
     const std::size_t from = random.below(static_cast<std::uint64_t>(kinds));
-    for (auto* values : {&tree.output, &tree.linear, &tree.write, &tree.bias, &tree.blend}) copy_row(*values, leaves, from, leaf);
+    for (auto* values : {&tree.output, &tree.linear, &tree.write, &tree.bias, &tree.blend})
+      copy_row(*values, leaves, from, leaf);
     copy_row(tree.gate, leaves, from, leaf);
     std::vector<float>* arrays[] = {&tree.output, &tree.linear, &tree.write, &tree.bias, &tree.blend};
     std::vector<float>& differs = *arrays[random.below(5)];
     const std::size_t width = differs.size() / leaves;
-    if (width > 0 && random.below(2) == 0) differs[leaf * width + random.below(width)] = static_cast<float>(random.uniform());
+    if (width > 0 && random.below(2) == 0)
+      differs[leaf * width + random.below(width)] = static_cast<float>(random.uniform());
   }
 }
 
@@ -86,11 +89,21 @@ inline Model redundant_model(Random& random, const RandomModelOptions& options) 
 // A value next to something the model decides on, or an awkward one.
 inline float hostile_value(Random& random, const Model& model) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  const float awkward[] = {std::numeric_limits<float>::quiet_NaN(), kInfinity, -kInfinity, 0.0F, -0.0F,
-                           std::numeric_limits<float>::denorm_min(), -std::numeric_limits<float>::denorm_min(),
-                           std::numeric_limits<float>::max(), std::numeric_limits<float>::lowest(), 1e30F, -1e30F, 1e-30F};
+  const float awkward[] = {std::numeric_limits<float>::quiet_NaN(),
+                           kInfinity,
+                           -kInfinity,
+                           0.0F,
+                           -0.0F,
+                           std::numeric_limits<float>::denorm_min(),
+                           -std::numeric_limits<float>::denorm_min(),
+                           std::numeric_limits<float>::max(),
+                           std::numeric_limits<float>::lowest(),
+                           1e30F,
+                           -1e30F,
+                           1e-30F};
   switch (random.below(4)) {
-    case 0: return pick(random, awkward);
+    case 0:
+      return pick(random, awkward);
     case 1: {
       const Tree& tree = model.trees[random.below(model.trees.size())];
       if (tree.threshold.empty()) return 0.0F;
@@ -98,7 +111,8 @@ inline float hostile_value(Random& random, const Model& model) {
       const float around[] = {threshold, std::nextafter(threshold, kInfinity), std::nextafter(threshold, -kInfinity)};
       return pick(random, around);
     }
-    default: return static_cast<float>(random.normal());
+    default:
+      return static_cast<float>(random.normal());
   }
 }
 

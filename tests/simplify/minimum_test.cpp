@@ -1,4 +1,5 @@
-// Trees grown by hand with known redundancy: each must shrink to its known minimum, by exact steps alone, and behave the same.
+// Trees grown by hand with known redundancy: each must shrink to its known minimum, by exact steps alone, and behave
+// the same.
 #include <gtest/gtest.h>
 
 #include "grow.h"
@@ -84,13 +85,15 @@ TEST(Minimum, SidesThatDifferOnlyWhereTheyAreNotReached) {
 }
 
 TEST(Minimum, ATestThatBothSidesBeginWith) {
-  const Model model = grown_model(2, 0, kPaper, split(0, 0.0F, split(1, 0.0F, leaf({1}), leaf({2})),  //
-                                                      split(1, 0.0F, leaf({1}), leaf({3}))));
+  const Model model = grown_model(2, 0, kPaper,
+                                  split(0, 0.0F, split(1, 0.0F, leaf({1}), leaf({2})),  //
+                                        split(1, 0.0F, leaf({1}), leaf({3}))));
   EXPECT_EQ(shrink(model).nodes_after, 5);
 }
 
 TEST(Minimum, ACellThatIsNeverWritten) {
-  const Model model = grown_model(1, 2, kPaper, split(1, 0.5F, split(0, 0.0F, leaf({1}), leaf({2})), leaf({3}, {{1, {1.0F}}})));
+  const Model model =
+      grown_model(1, 2, kPaper, split(1, 0.5F, split(0, 0.0F, leaf({1}), leaf({2})), leaf({3}, {{1, {1.0F}}})));
   const Simplified small = shrink(model);
   EXPECT_EQ(small.nodes_after, 3);
   EXPECT_EQ(small.model.trees[0].n_m, 0);
@@ -135,7 +138,8 @@ TEST(Minimum, WritesThatChangeNothing) {
   EXPECT_EQ(small.model.trees[0].n_m, 0);
   // With infinite inputs 0 * inf is NaN, and a NaN in the cell goes left like 0: nothing but the split may go.
   EXPECT_EQ(shrink(idle).nodes_after, 1);
-  const Model read = grown_model(1, 1, kPaper, split(1, 0.5F, leaf({1}, {{0, {0.0F}}}), leaf({2}, {{0, {1.0F}}}), true));
+  const Model read =
+      grown_model(1, 1, kPaper, split(1, 0.5F, leaf({1}, {{0, {0.0F}}}), leaf({2}, {{0, {1.0F}}}), true));
   EXPECT_EQ(shrink(read).nodes_after, 3);
 }
 
@@ -143,8 +147,8 @@ TEST(Minimum, CellsThatNothingReads) {
   // m2 is read by m1's write alone, m1 by nothing; m3 is tested.
   LeafForm form;
   form.write_reads = WriteReads::kInputsAndMemory;
-  const Model model = grown_model(1, 3, form,
-                                  split(3, 0.5F, leaf({1}, {{0, {0, 0, 1, 0}}, {1, {1, 0, 0, 0}}, {2, {1, 0, 0, 0}}}), leaf({2})));
+  const Model model = grown_model(
+      1, 3, form, split(3, 0.5F, leaf({1}, {{0, {0, 0, 1, 0}}, {1, {1, 0, 0, 0}}, {2, {1, 0, 0, 0}}}), leaf({2})));
   SimplifyOptions finite;
   finite.exact.reach.zero_is_none = true;
   const Simplified small = simplify(model, finite, nullptr, nullptr);
@@ -167,13 +171,14 @@ TEST(Minimum, OptionsThatNoLeafUses) {
   EXPECT_EQ(simplify(model, finite, nullptr, nullptr).model.trees[0].form, LeafForm());
 }
 
-// Everything at once: a sign memory with a contradicted branch, an unreachable one, a doubled one, an idle cell and a spare input.
+// Everything at once: a sign memory with a contradicted branch, an unreachable one, a doubled one, an idle cell and a
+// spare input.
 TEST(Minimum, AllKindsTogether) {
-  const auto answer = [] { return split(2, 0.0F, leaf({-1}), leaf({1})); };        // the sign of m1
+  const auto answer = [] { return split(2, 0.0F, leaf({-1}), leaf({1})); };                        // the sign of m1
   const Branch store = leaf({0}, {{0, {kBig, 0.0F}, 0.0F, 1.0F}, {1, {1.0F, 0.0F}, 0.0F, 0.5F}});  // m2 is never read
-  const Branch asked = split(2, 1.5F, answer(), leaf({7}));                        // m1 never exceeds 1
-  const Branch doubled = split(0, 0.25F, asked, answer());                         // the same on both sides
-  const Branch stored = split(1, -3.0F, leaf({8}), store);                         // x2 < -3 contradicts x2 >= 0
+  const Branch asked = split(2, 1.5F, answer(), leaf({7}));                                        // m1 never exceeds 1
+  const Branch doubled = split(0, 0.25F, asked, answer());  // the same on both sides
+  const Branch stored = split(1, -3.0F, leaf({8}), store);  // x2 < -3 contradicts x2 >= 0
   const Model model = grown_model(2, 2, blending(), split(1, 0.0F, doubled, stored));
   EXPECT_EQ(model.node_count(), 13);
   const Simplified small = shrink(model);
@@ -183,7 +188,8 @@ TEST(Minimum, AllKindsTogether) {
   EXPECT_EQ(nodes(small, Cause::kImpossible), 2);
   EXPECT_EQ(nodes(small, Cause::kAlike), 4);
   const std::string text = summary(small);
-  EXPECT_NE(text.find("removed 8 of 13 nodes: 2 contradicted by the tests above, 2 for values the memory never holds, 4 with sides that do the same"),
+  EXPECT_NE(text.find("removed 8 of 13 nodes: 2 contradicted by the tests above, 2 for values the memory never holds, "
+                      "4 with sides that do the same"),
             std::string::npos)
       << text;
   EXPECT_NE(text.find("never read: cell m2"), std::string::npos) << text;
@@ -195,7 +201,8 @@ TEST(Minimum, InputsStayWhenAskedTo) {
   options.exact.drop_inputs = false;
   EXPECT_EQ(shrink(model, options).model.n_x(), 2);
   EXPECT_EQ(shrink(model).model.n_x(), 1);
-  EXPECT_EQ(shrink(grown_model(2, 0, kPaper, leaf({1}))).model.n_x(), 1);  // one stays, for the steps must come from somewhere
+  EXPECT_EQ(shrink(grown_model(2, 0, kPaper, leaf({1}))).model.n_x(),
+            1);  // one stays, for the steps must come from somewhere
 }
 
 }  // namespace

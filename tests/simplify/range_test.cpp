@@ -18,12 +18,18 @@ bool holds(const Range& range, float v) { return std::isnan(v) ? range.nan : ran
 
 float any_float(Random& random) {
   switch (random.below(6)) {
-    case 0: return static_cast<float>(random.normal());
-    case 1: return static_cast<float>(random.normal()) * 1e38F;
-    case 2: return static_cast<float>(random.normal()) * 1e-42F;
-    case 3: return random.below(2) == 0 ? kInfinity : -kInfinity;
-    case 4: return random.below(2) == 0 ? 0.0F : -0.0F;
-    default: return static_cast<float>(random.below(5)) - 2.0F;
+    case 0:
+      return static_cast<float>(random.normal());
+    case 1:
+      return static_cast<float>(random.normal()) * 1e38F;
+    case 2:
+      return static_cast<float>(random.normal()) * 1e-42F;
+    case 3:
+      return random.below(2) == 0 ? kInfinity : -kInfinity;
+    case 4:
+      return random.below(2) == 0 ? 0.0F : -0.0F;
+    default:
+      return static_cast<float>(random.below(5)) - 2.0F;
   }
 }
 
@@ -59,7 +65,8 @@ TEST(Range, SumsHoldWhatTheArithmeticGives) {
     const Range result = plus_product(sum.range, weight, v.range);
     for (const float s : sum.members)
       for (const float x : v.members)
-        ASSERT_TRUE(holds(result, s + weight * x)) << s << " + " << weight << " * " << x << " in " << result.low << " .. " << result.high;
+        ASSERT_TRUE(holds(result, s + weight * x))
+            << s << " + " << weight << " * " << x << " in " << result.low << " .. " << result.high;
   }
 }
 
@@ -102,7 +109,8 @@ TEST(Range, WritesHoldWhatTheArithmeticGives) {
     const float share = shares[random.below(5)];
     const Range moved = blend(b.range, u.range, share);
     for (const float mv : b.members)
-      for (const float uv : u.members) ASSERT_TRUE(holds(moved, mv + share * (uv - mv))) << mv << " to " << uv << " by " << share;
+      for (const float uv : u.members)
+        ASSERT_TRUE(holds(moved, mv + share * (uv - mv))) << mv << " to " << uv << " by " << share;
   }
 }
 

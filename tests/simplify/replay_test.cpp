@@ -65,7 +65,9 @@ std::vector<std::uint8_t> edit(Random& random, Tree& tree) {
     std::vector<std::int32_t> below;
     append_leaves(tree, node, below);
     for (const std::int32_t l : below) touched[static_cast<std::size_t>(l)] = 1;
-    bypass(tree, node, random.below(2) == 0 ? tree.left[static_cast<std::size_t>(node)] : tree.right[static_cast<std::size_t>(node)]);
+    bypass(
+        tree, node,
+        random.below(2) == 0 ? tree.left[static_cast<std::size_t>(node)] : tree.right[static_cast<std::size_t>(node)]);
   } else if (!tree.gate.empty() && random.below(2) == 0) {
     tree.gate[leaf * static_cast<std::size_t>(tree.n_m) + random.below(static_cast<std::uint64_t>(tree.n_m))] ^= 1U;
     touched[leaf] = 1;

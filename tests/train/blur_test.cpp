@@ -42,7 +42,8 @@ StartPlan plan(float noise, float offset) {
 std::vector<double> added(const Sequences& blurred, const TrainingData& data, std::size_t f) {
   std::vector<double> d;
   for (std::size_t i = f; i < blurred.x.size(); i += 2)
-    if (!std::isnan(blurred.x[i])) d.push_back(static_cast<double>(blurred.x[i]) - static_cast<double>(data.training.x[i]));
+    if (!std::isnan(blurred.x[i]))
+      d.push_back(static_cast<double>(blurred.x[i]) - static_cast<double>(data.training.x[i]));
   return d;
 }
 
@@ -60,7 +61,8 @@ TEST(Blur, NoiseIsAsLargeAsPlannedNewInEveryEpochAndLeavesTheRestAlone) {
   EXPECT_EQ(first.weight, data.training.weight);
   EXPECT_EQ(first.offset, data.training.offset);
   EXPECT_TRUE(std::isnan(first.x[7]));
-  for (const std::size_t f : {0U, 1U}) EXPECT_NEAR(deviation(added(first, data, f)) / static_cast<double>(data.quantiles.spread(f)), 0.1, 0.01);
+  for (const std::size_t f : {0U, 1U})
+    EXPECT_NEAR(deviation(added(first, data, f)) / static_cast<double>(data.quantiles.spread(f)), 0.1, 0.01);
   EXPECT_NE(blur.batch(all_of(data), 2).x[8], first.x[8]);
   EXPECT_EQ(blur.batch(all_of(data), 1).x[8], first.x[8]) << "a resumed start sees the same";
 }
@@ -70,7 +72,9 @@ TEST(Blur, AnOffsetIsSharedByTheStepsOfASequence) {
   std::fill(data.training.x.begin(), data.training.x.end(), 0.0F);
   Blur blur(plan(0.0F, 0.1F), data);
   const Sequences first = blur.batch(all_of(data), 1);
-  const auto of = [&](std::size_t s, std::size_t t, std::size_t f) { return first.x[(static_cast<std::size_t>(first.offset[s]) + t) * 2 + f]; };
+  const auto of = [&](std::size_t s, std::size_t t, std::size_t f) {
+    return first.x[(static_cast<std::size_t>(first.offset[s]) + t) * 2 + f];
+  };
   std::vector<double> offsets;
   for (std::size_t s = 0; s < 150; ++s) {
     offsets.push_back(static_cast<double>(of(s, 0, 0)));

@@ -89,7 +89,8 @@ TEST(Grow, WithoutMemoryItIsAPlainTree) {
 
 TEST(Grow, MissingInputsGoWhereTheTableSawThem) {
   Dataset data = testing::regimes(60, 3);
-  for (std::size_t i = 0; i < data.sequences.x.size(); i += 14) data.sequences.x[i] = std::numeric_limits<float>::quiet_NaN();
+  for (std::size_t i = 0; i < data.sequences.x.size(); i += 14)
+    data.sequences.x[i] = std::numeric_limits<float>::quiet_NaN();
   TrainingData training = training_of(data);
   for (const float fill : {290.0F, 310.0F}) {
     training.fill = {fill, 0.0F};
@@ -108,7 +109,8 @@ TEST(Grow, WindowsOfALongSequenceKeepTheAveragesOfTheWhole) {
   windows.continues.front() = 0;
   const StartPlan plan = rich_plan(data, 2, 3);
   Random one(1), two(1);
-  Parameters<float> a = initial_parameters(plan, whole.quantiles, one), b = initial_parameters(plan, whole.quantiles, two);
+  Parameters<float> a = initial_parameters(plan, whole.quantiles, one),
+                    b = initial_parameters(plan, whole.quantiles, two);
   grow(whole, a);
   grow(windows, b);
   EXPECT_EQ(a.values, b.values);

@@ -44,8 +44,9 @@ class Recorder final : public Engine {
     return other.batches;
   }
 
-  BatchLoss gradient(const Parameters<float>& parameters, const GradientForm&, const Sequences& data, std::span<const float>,
-                     std::span<const std::uint32_t> batch, Parameters<float>& gradient, const Carry*) override {
+  BatchLoss gradient(const Parameters<float>& parameters, const GradientForm&, const Sequences& data,
+                     std::span<const float>, std::span<const std::uint32_t> batch, Parameters<float>& gradient,
+                     const Carry*) override {
     batches.emplace_back(batch.begin(), batch.end());
     inputs.push_back(data.x);
     for (std::size_t i = 0; i < gradient.values.size(); ++i) gradient.values[i] = parameters.values[i] - 1.0F;

@@ -1,10 +1,11 @@
 // Backward over a block of 16 sequences: the exact path-sparse gradient (docs/mathematics.md), lanes side by side.
 // Included once per target by kernel.cpp.
 //
-// Per step: F is the derivative by the reached leaf's row; the worth of every needed leaf is F . row; a walk from the leaves to
-// the root gives at each node the worth of the leaf each lane would reach below it, so that right minus left is the value of the
-// decision. Shallow trees do this at every node (dense-inl.h), deep ones follow the paths (paths-inl.h). Sums are made
-// lane by lane, in order, into one row per node and per leaf: they do not depend on the width of the registers.
+// Per step: F is the derivative by the reached leaf's row; the worth of every needed leaf is F . row; a walk from the
+// leaves to the root gives at each node the worth of the leaf each lane would reach below it, so that right minus left
+// is the value of the decision. Shallow trees do this at every node (dense-inl.h), deep ones follow the paths
+// (paths-inl.h). Sums are made lane by lane, in order, into one row per node and per leaf: they do not depend on the
+// width of the registers.
 #if defined(REMEDE_BACKWARD_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef REMEDE_BACKWARD_INL_H_
 #undef REMEDE_BACKWARD_INL_H_
@@ -23,22 +24,22 @@ namespace remede {
 namespace HWY_NAMESPACE {
 
 // ASSIGNS F (row, 16) and, to `back`, dLoss/dm before the step as far as it goes through the reached leaf.
-HWY_NOINLINE void leaf_derivative(const PreparedTree& tree, const Reached& reached, const float* v, const float* u, const float* g,
-                                  const float* q, float* columns, float* f_out, float* back) {
+HWY_NOINLINE void leaf_derivative(const PreparedTree& tree, const Reached& reached, const float* v, const float* u,
+                                  const float* g, const float* q, float* columns, float* f_out, float* back) {
   const Shape& shape = tree.shape;
   const int n_x = shape.n_x, n_m = shape.n_m, n_y = shape.n_y, n_v = shape.n_v(), n_w = shape.n_w();
   const bool blends = shape.form.write_rule == WriteRule::kBlend;
   const auto of_leaf = [&](int at) { return load(columns + at * 16); };
   const auto at = [&](Group group) { return tree.at[static_cast<int>(group)]; };
   leaf_columns(reached, tree.gate, (blends ? 3 : 1) * n_m, columns);
-  if (shape.form.write_reads == WriteReads::kInputsAndMemory) leaf_columns(reached, at(Group::kWrite), n_m * n_w, columns);
+  if (shape.form.write_reads == WriteReads::kInputsAndMemory)
+    leaf_columns(reached, at(Group::kWrite), n_m * n_w, columns);
   if (shape.form.leaf_output == LeafOutput::kLinear) leaf_columns(reached, at(Group::kLinear), n_y * n_v, columns);
   for (int k = 0; k < n_y; ++k) {
     const Wide gk = load(g + k * 16);
     store(gk, f_out + (at(Group::kOutput) + k) * 16);
     if (shape.form.leaf_output == LeafOutput::kLinear)
-      for (int f = 0; f < n_v; ++f)
-        store(mul(gk, load(v + f * 16)), f_out + (at(Group::kLinear) + k * n_v + f) * 16);
+      for (int f = 0; f < n_v; ++f) store(mul(gk, load(v + f * 16)), f_out + (at(Group::kLinear) + k * n_v + f) * 16);
   }
   const Wide zero = set(0.0F), one = set(1.0F);
   for (int k = 0; k < n_m; ++k) {
@@ -65,14 +66,13 @@ HWY_NOINLINE void leaf_derivative(const PreparedTree& tree, const Reached& reach
       for (int i = 0; i < n_m; ++i)
         sum = fused(load(back + (n_m + i) * 16), of_leaf(at(Group::kWrite) + i * n_w + n_x + k), sum);
     if (shape.form.leaf_output == LeafOutput::kLinear)
-      for (int i = 0; i < n_y; ++i)
-        sum = fused(load(g + i * 16), of_leaf(at(Group::kLinear) + i * n_v + n_x + k), sum);
+      for (int i = 0; i < n_y; ++i) sum = fused(load(g + i * 16), of_leaf(at(Group::kLinear) + i * n_v + n_x + k), sum);
     store(sum, back + k * 16);
   }
 }
 
-// Up to this depth, and where lanes are on few leaves, sums of F stay in lanes and are added up at the end of the piece: turning the
-// lanes of a long row at every step would cost more than all the rest.
+// Up to this depth, and where lanes are on few leaves, sums of F stay in lanes and are added up at the end of the
+// piece: turning the lanes of a long row at every step would cost more than all the rest.
 constexpr int kLaneSumsDepth = 4, kLaneSumsLeaves = 3;
 
 inline void begin_lane_sums(const PreparedTree& tree, Scratch& s) {
@@ -104,13 +104,16 @@ inline void end_lane_sums(const PreparedTree& tree, const Scratch& s, cpu::Piece
   for (std::size_t l = 0; l < s.has_lane_sums.size(); ++l) {
     float* row = sums.leaf.data() + l * static_cast<std::size_t>(tree.row);
     if (s.has_lane_sums[l] != 0)
-      add_lanes(s.lane_sums.data() + l * static_cast<std::size_t>(tree.row) * 16, tree.row, 16, [row](int) { return row; });
+      add_lanes(s.lane_sums.data() + l * static_cast<std::size_t>(tree.row) * 16, tree.row, 16,
+                [row](int) { return row; });
   }
 }
 
-HWY_NOINLINE void add_leaf_rows(const PreparedTree& tree, const std::int32_t* leaf, std::size_t alive, const Scratch& s, cpu::PieceSums& sums) {
+HWY_NOINLINE void add_leaf_rows(const PreparedTree& tree, const std::int32_t* leaf, std::size_t alive, const Scratch& s,
+                                cpu::PieceSums& sums) {
   float* rows[16];
-  for (int lane = 0; lane < 16; ++lane) rows[lane] = sums.leaf.data() + static_cast<std::ptrdiff_t>(leaf[lane]) * tree.row;
+  for (int lane = 0; lane < 16; ++lane)
+    rows[lane] = sums.leaf.data() + static_cast<std::ptrdiff_t>(leaf[lane]) * tree.row;
   add_lanes(s.f.data(), tree.row, static_cast<int>(alive), [&](int lane) { return rows[lane]; });
 }
 
@@ -121,12 +124,12 @@ constexpr bool kWide8 = false;
 constexpr bool kWide8 = hn::MaxLanes(hn::CappedTag<float, 8>()) == 8;
 #endif
 
-// For nodes whose sums fit one register, in trees of so many levels. The sums of the first three levels, where many lanes meet, stay
-// in registers: lane after lane is added to all seven nodes, and is nothing where the lane does not pass. active: the lanes on
-// every node.
+// For nodes whose sums fit one register, in trees of so many levels. The sums of the first three levels, where many
+// lanes meet, stay in registers: lane after lane is added to all seven nodes, and is nothing where the lane does not
+// pass. active: the lanes on every node.
 template <int kDepth>
-HWY_NOINLINE void add_narrow_node_rows(const float* r, const float* rows, const std::int32_t* leaf, const std::uint16_t* active,
-                                       std::size_t alive, float* sums) {
+HWY_NOINLINE void add_narrow_node_rows(const float* r, const float* rows, const std::int32_t* leaf,
+                                       const std::uint16_t* active, std::size_t alive, float* sums) {
   constexpr int kTop = std::min(kDepth, 3), kNodes = (1 << kTop) - 1;
   const hn::CappedTag<float, 8> d8;
   alignas(64) float of_node[kNodes][16];
@@ -150,7 +153,8 @@ HWY_NOINLINE void add_narrow_node_rows(const float* r, const float* rows, const 
   for (int i = 0; i < kNodes; ++i) hn::StoreU(top[i], d8, sums + i * 8);
 }
 
-using NarrowNodeRows = void (*)(const float*, const float*, const std::int32_t*, const std::uint16_t*, std::size_t, float*);
+using NarrowNodeRows = void (*)(const float*, const float*, const std::int32_t*, const std::uint16_t*, std::size_t,
+                                float*);
 constexpr NarrowNodeRows kNarrowNodeRows[] = {nullptr,
                                               add_narrow_node_rows<1>,
                                               add_narrow_node_rows<2>,
@@ -161,8 +165,8 @@ constexpr NarrowNodeRows kNarrowNodeRows[] = {nullptr,
                                               add_narrow_node_rows<7>,
                                               add_narrow_node_rows<8>};
 
-HWY_NOINLINE void add_node_rows(const PreparedTree& tree, const float* v, const std::int32_t* leaf, const std::uint16_t* active,
-                                std::size_t alive, Scratch& s, cpu::PieceSums& sums) {
+HWY_NOINLINE void add_node_rows(const PreparedTree& tree, const float* v, const std::int32_t* leaf,
+                                const std::uint16_t* active, std::size_t alive, Scratch& s, cpu::PieceSums& sums) {
   const int depth = tree.shape.depth, width = tree.node_row;
   turn(v, width, s.v_rows.data());
   const float *r = s.r.data(), *rows = s.v_rows.data();

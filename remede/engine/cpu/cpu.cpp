@@ -18,8 +18,8 @@ class CpuEngine final : public Engine {
   explicit CpuEngine(int threads) : threads_(threads <= 0 ? hardware_threads() : threads), scratch_(threads_) {}
 
   BatchLoss gradient(const Parameters<float>& parameters, const GradientForm& form, const Sequences& data,
-                     std::span<const float> fill, std::span<const std::uint32_t> batch,
-                     Parameters<float>& gradient, const Carry* carry) override {
+                     std::span<const float> fill, std::span<const std::uint32_t> batch, Parameters<float>& gradient,
+                     const Carry* carry) override {
     const BatchLoss total = run(parameters, form, data, fill, batch, true, carry);
     if (!(gradient.shape == parameters.shape) || gradient.values.size() != parameters.values.size())
       gradient = Parameters<float>(parameters.shape);

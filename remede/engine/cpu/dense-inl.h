@@ -1,6 +1,7 @@
 // Shallow trees: every node and every leaf at every step, without a branch. Included once per target by kernel.cpp.
 //
-// Lanes are kept as bits, one 16-bit word per node, breadth first; the words of a level follow from those of the level above.
+// Lanes are kept as bits, one 16-bit word per node, breadth first; the words of a level follow from those of the level
+// above.
 #if defined(REMEDE_DENSE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef REMEDE_DENSE_INL_H_
 #undef REMEDE_DENSE_INL_H_
@@ -31,7 +32,8 @@ HWY_NOINLINE void compare_all(const PreparedTree& tree, const float* v, bool mis
 }
 
 // One level down: to[2i] = (a & ~right) | b, to[2i+1] = (a & right) | b, where b is `also` or nothing.
-HWY_INLINE void spread(const std::uint16_t* a, const std::uint16_t* right, const std::uint16_t* also, int n, std::uint16_t* to) {
+HWY_INLINE void spread(const std::uint16_t* a, const std::uint16_t* right, const std::uint16_t* also, int n,
+                       std::uint16_t* to) {
   int i = 0;
 #if HWY_TARGET != HWY_SCALAR
   const hn::FixedTag<std::uint16_t, 8> d16;
@@ -54,15 +56,15 @@ HWY_INLINE void spread(const std::uint16_t* a, const std::uint16_t* right, const
 }
 
 // The words of all levels from that of the root, to (nodes + leaves): on[2i], on[2i+1] = (on[i] & side) | also[i].
-HWY_INLINE void spread_all(const PreparedTree& tree, std::uint32_t root, const std::uint16_t* right, const std::uint16_t* also,
-                           std::uint16_t* on) {
+HWY_INLINE void spread_all(const PreparedTree& tree, std::uint32_t root, const std::uint16_t* right,
+                           const std::uint16_t* also, std::uint16_t* on) {
   const int leaves = tree.shape.leaves();
   on[0] = static_cast<std::uint16_t>(root);
   int first = 0, n = 1;
 #if HWY_TARGET != HWY_SCALAR
   if (leaves >= 8) {
-    // The first three levels in general registers, then into a vector register: words just stored one by one cannot be loaded
-    // together without a wait.
+    // The first three levels in general registers, then into a vector register: words just stored one by one cannot be
+    // loaded together without a wait.
     const auto more = [&](int i) { return also != nullptr ? also[i] : std::uint32_t{0}; };
     const std::uint32_t r0 = right[0], r1 = right[1], r2 = right[2];
     const std::uint32_t a = (root & ~r0) | more(0), b = (root & r0) | more(0);
@@ -94,13 +96,15 @@ HWY_INLINE void spread_all(const PreparedTree& tree, std::uint32_t root, const s
 }
 
 // ASSIGNS the lanes on every node and leaf: (nodes + leaves).
-HWY_INLINE void spread_active(const PreparedTree& tree, std::uint32_t alive, const std::uint16_t* right, std::uint16_t* active) {
+HWY_INLINE void spread_active(const PreparedTree& tree, std::uint32_t alive, const std::uint16_t* right,
+                              std::uint16_t* active) {
   spread_all(tree, alive, right, nullptr, active);
 }
 
-// ASSIGNS the lanes that need the worth of the leaf below every node and leaf: those on the parent need both sides, those that
-// need the parent's need the side they would take.
-HWY_INLINE void spread_need(const PreparedTree& tree, const std::uint16_t* right, const std::uint16_t* active, std::uint16_t* need) {
+// ASSIGNS the lanes that need the worth of the leaf below every node and leaf: those on the parent need both sides,
+// those that need the parent's need the side they would take.
+HWY_INLINE void spread_need(const PreparedTree& tree, const std::uint16_t* right, const std::uint16_t* active,
+                            std::uint16_t* need) {
   spread_all(tree, 0, right, active, need);
 }
 
@@ -163,8 +167,8 @@ constexpr int kLevels = kK == 1 ? 3 : 2;
 
 // Walks up from level `from` + kCount to level `from`, below node number `at` of level `from`.
 template <int kCount>
-HWY_INLINE void walk_up(const PreparedTree& tree, int from, int at, const std::uint16_t* right, const std::uint16_t* active,
-                        const float* v, float* values, Decisions* decisions) {
+HWY_INLINE void walk_up(const PreparedTree& tree, int from, int at, const std::uint16_t* right,
+                        const std::uint16_t* active, const float* v, float* values, Decisions* decisions) {
   const std::ptrdiff_t* place = tree.place.data();
   const float *threshold = tree.threshold.data(), *number = tree.feature_number.data();
   Wide value[1 << kCount];
@@ -189,8 +193,8 @@ HWY_INLINE void walk_up(const PreparedTree& tree, int from, int at, const std::u
   store(value[0], values + ((1 << from) - 1 + at) * 16);
 }
 
-// The levels from `from` on, kCount of them: walks up, and ASSIGNS to s.r the derivative by each decision on the path, to s.tested
-// the number of its feature.
+// The levels from `from` on, kCount of them: walks up, and ASSIGNS to s.r the derivative by each decision on the path,
+// to s.tested the number of its feature.
 template <int kCount>
 HWY_INLINE void decide(const PreparedTree& tree, int from, const std::uint16_t* right, const std::uint16_t* active,
                        const std::uint16_t* need, const float* v, Scratch& s) {

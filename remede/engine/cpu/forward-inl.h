@@ -20,14 +20,14 @@ namespace HWY_NAMESPACE {
 
 // 16 sequences, longest first, so that the lanes still alive at a step are the first ones.
 struct Block {
-  std::size_t steps = 0;                          // of the longest
+  std::size_t steps = 0;  // of the longest
   std::array<std::size_t, 16> length{};
-  std::size_t alive(std::size_t t) const {        // number of lanes with a step t
+  std::size_t alive(std::size_t t) const {  // number of lanes with a step t
     std::size_t n = 16;
     while (n > 0 && length[n - 1] <= t) --n;
     return n;
   }
-  bool missing = false;                           // some input is NaN
+  bool missing = false;  // some input is NaN
   bool classes = false;
 };
 
@@ -62,8 +62,8 @@ inline void reserve(const PreparedTree& tree, std::size_t steps, int target_widt
   }
 }
 
-// Lays rows of `width` numbers a step, one sequence per lane, out in lanes: to[t * stride + k * 16 + lane]; zeros where a lane has no
-// step. Returns whether some number is NaN.
+// Lays rows of `width` numbers a step, one sequence per lane, out in lanes: to[t * stride + k * 16 + lane]; zeros where
+// a lane has no step. Returns whether some number is NaN.
 template <typename T>
 HWY_INLINE bool load_lanes(const T* const* from, const Block& b, int width, std::size_t stride, float* to) {
   bool nan = false;
@@ -82,8 +82,10 @@ HWY_INLINE bool load_lanes(const T* const* from, const Block& b, int width, std:
       if (++k == width) k = 0, ++t;
     };
     const auto read = [&](std::size_t l, int at) {
-      if constexpr (std::is_same_v<T, float>) return hn::LoadU(d4, from[l] + at);
-      else return hn::ConvertTo(d4, hn::LoadU(dt, from[l] + at));
+      if constexpr (std::is_same_v<T, float>)
+        return hn::LoadU(d4, from[l] + at);
+      else
+        return hn::ConvertTo(d4, hn::LoadU(dt, from[l] + at));
     };
     for (int at = 0; at + 4 <= shortest * width; at += 4) {
       hn::Vec<decltype(d4)> row[4] = {read(lane, at), read(lane + 1, at), read(lane + 2, at), read(lane + 3, at)};
@@ -97,7 +99,10 @@ HWY_INLINE bool load_lanes(const T* const* from, const Block& b, int width, std:
     for (std::size_t l = lane; l < lane + 4; ++l) {
       for (std::size_t s = done; s < b.steps; ++s)
         for (int f = 0; f < width; ++f) {
-          const float value = s < b.length[l] ? static_cast<float>(from[l][s * static_cast<std::size_t>(width) + static_cast<std::size_t>(f)]) : 0.0F;
+          const float value =
+              s < b.length[l]
+                  ? static_cast<float>(from[l][s * static_cast<std::size_t>(width) + static_cast<std::size_t>(f)])
+                  : 0.0F;
           nan |= value != value;
           to[s * stride + static_cast<std::size_t>(f) * 16 + l] = value;
         }
@@ -107,8 +112,8 @@ HWY_INLINE bool load_lanes(const T* const* from, const Block& b, int width, std:
 }
 
 // Lays the steps from `begin` on, at most `most`, of these sequences out in lanes; lanes without a step hold zeros.
-inline Block load_block(const PreparedTree& tree, const cpu::Piece& piece, std::span<const std::uint32_t> numbers, std::size_t begin,
-                        std::size_t most, Scratch& s) {
+inline Block load_block(const PreparedTree& tree, const cpu::Piece& piece, std::span<const std::uint32_t> numbers,
+                        std::size_t begin, std::size_t most, Scratch& s) {
   const Sequences& data = *piece.data;
   Block b;
   b.classes = !data.label.empty();
@@ -121,20 +126,25 @@ inline Block load_block(const PreparedTree& tree, const cpu::Piece& piece, std::
     const auto first = static_cast<std::size_t>(data.offset[numbers[lane]]) + (b.length[lane] > 0 ? begin : 0);
     x[lane] = data.x.data() + first * static_cast<std::size_t>(n_x);
     weight[lane] = data.weight.data() + first;
-    if (b.classes) label[lane] = data.label.data() + first;
-    else value[lane] = data.value.data() + first * static_cast<std::size_t>(n_y);
+    if (b.classes)
+      label[lane] = data.label.data() + first;
+    else
+      value[lane] = data.value.data() + first * static_cast<std::size_t>(n_y);
   }
   b.steps = b.length[0];
   reserve(tree, b.steps, b.classes ? 1 : n_y, s);
   b.missing = load_lanes(x, b, n_x, tree.v_step(), s.v.data());
-  for (std::size_t t = 0; t < b.steps; ++t) {  // behind v a one, for the sums of the nodes, and zeros up to the next step's
+  for (std::size_t t = 0; t < b.steps;
+       ++t) {  // behind v a one, for the sums of the nodes, and zeros up to the next step's
     float* behind = s.v.data() + t * tree.v_step() + n_v * 16;
     store(set(1.0F), behind);
     for (int k = n_v + 1; k < tree.node_row; ++k) store(set(0.0F), behind + (k - n_v) * 16);
   }
   load_lanes(weight, b, 1, 16, s.weight.data());
-  if (b.classes) load_lanes(label, b, 1, 16, s.target.data());
-  else load_lanes(value, b, n_y, static_cast<std::size_t>(n_y) * 16, s.target.data());
+  if (b.classes)
+    load_lanes(label, b, 1, 16, s.target.data());
+  else
+    load_lanes(value, b, n_y, static_cast<std::size_t>(n_y) * 16, s.target.data());
   if (b.missing) {  // splits see NaN, everything else the filled value
     at_least(s.split_v, (b.steps + 1) * tree.v_step());
     std::copy_n(s.v.data(), (b.steps + 1) * tree.v_step(), s.split_v.data());
@@ -161,20 +171,17 @@ HWY_NOINLINE void forward_step(const PreparedTree& tree, const Block& b, Scratch
   for (int k = 0; k < n_y; ++k) {
     Wide y = of_leaf(at(Group::kOutput) + k);
     if (shape.form.leaf_output == LeafOutput::kLinear)
-      for (int f = 0; f < n_v; ++f)
-        y = add(y, mul(of_leaf(at(Group::kLinear) + k * n_v + f), load(v + f * 16)));
+      for (int f = 0; f < n_v; ++f) y = add(y, mul(of_leaf(at(Group::kLinear) + k * n_v + f), load(v + f * 16)));
     float* out = s.y.data() + (t * n_y + k) * 16;
     if (shape.form.output_order == OutputOrder::kFirst && t > 0) y = add(load(out - n_y * 16), y);
     store(y, out);
   }
   for (int k = 0; k < n_m; ++k) {
     Wide a = shape.form.write_bias ? of_leaf(at(Group::kBias) + k) : set(0.0F);
-    for (int f = 0; f < n_w; ++f)
-      a = add(a, mul(of_leaf(at(Group::kWrite) + k * n_w + f), load(v + f * 16)));
+    for (int f = 0; f < n_w; ++f) a = add(a, mul(of_leaf(at(Group::kWrite) + k * n_w + f), load(v + f * 16)));
     const Wide u = tanh(a), m = load(v + (n_x + k) * 16);
     store(u, s.u.data() + (t * n_m + k) * 16);
-    const Wide change =
-        shape.form.write_rule == WriteRule::kBlend ? mul(of_leaf(tree.blend + k), sub(u, m)) : u;
+    const Wide change = shape.form.write_rule == WriteRule::kBlend ? mul(of_leaf(tree.blend + k), sub(u, m)) : u;
     const WideMask open = gt(of_leaf(tree.gate + k), set(0.0F));
     const Wide after = select(open, add(m, change), m);
     store(after, next + (n_x + k) * 16);
@@ -183,7 +190,8 @@ HWY_NOINLINE void forward_step(const PreparedTree& tree, const Block& b, Scratch
 }
 
 // ASSIGNS the memory that the block's sequences start from.
-inline void load_memory(const PreparedTree& tree, const Carry* carry, std::span<const std::uint32_t> numbers, Scratch& s) {
+inline void load_memory(const PreparedTree& tree, const Carry* carry, std::span<const std::uint32_t> numbers,
+                        Scratch& s) {
   const auto n_m = static_cast<std::size_t>(tree.shape.n_m);
   at_least(s.memory, n_m * 16);
   std::fill_n(s.memory.data(), n_m * 16, 0.0F);

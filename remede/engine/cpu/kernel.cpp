@@ -46,7 +46,8 @@ void run_piece(const cpu::PreparedTree& tree, const cpu::Piece& piece, cpu::Scra
     const auto block = piece.sequences.subspan(at, std::min<std::size_t>(16, piece.sequences.size() - at));
     load_memory(tree, piece.carry, block, scratch);
     const std::size_t longest = piece.data->length(block[0]);
-    // The loss alone needs no step again: long sequences go through in parts. (A first-order output looks back one step.)
+    // The loss alone needs no step again: long sequences go through in parts. (A first-order output looks back one
+    // step.)
     const bool parts = !piece.gradient && tree.shape.form.output_order == OutputOrder::kZero;
     const std::size_t most = parts ? kPart : longest;
     for (std::size_t begin = 0; begin < longest; begin += most) {
@@ -131,7 +132,8 @@ void prepare(const Parameters<float>& p, const GradientForm& form, bool classes,
     const std::size_t width = group.size() / s.leaves();
     if (width == 0) continue;
     for (int l = 0; l < s.leaves(); ++l)
-      std::memcpy(tree.rows.data() + static_cast<std::size_t>(l) * tree.stride + tree.at[g], group.data() + l * width, width * sizeof(float));
+      std::memcpy(tree.rows.data() + static_cast<std::size_t>(l) * tree.stride + tree.at[g], group.data() + l * width,
+                  width * sizeof(float));
   }
   tree.worth_begin = classes ? 1 : 0;
   for (std::int32_t l = 0; l < s.leaves(); ++l) {
@@ -149,7 +151,8 @@ void prepare(const Parameters<float>& p, const GradientForm& form, bool classes,
       for (int k = 0; k < s.n_m; ++k, ++i) visit(tree.rows.data() + l * tree.stride, k, i);
   };
   each_cell(Group::kGate, [&](float* row, int k, std::size_t i) {
-    row[tree.gate + k] = std::copysign(std::max(slope[i], std::numeric_limits<float>::min()), argument[i] >= 0.0F ? 1.0F : -1.0F);
+    row[tree.gate + k] =
+        std::copysign(std::max(slope[i], std::numeric_limits<float>::min()), argument[i] >= 0.0F ? 1.0F : -1.0F);
   });
   if (!tree.blends()) return;
   each_cell(Group::kRate, [&](float* row, int k, std::size_t i) {
@@ -167,7 +170,8 @@ void run_piece(const PreparedTree& tree, const Piece& piece, Scratch& scratch, P
   kernels().run_piece(tree, piece, scratch, sums);
 }
 
-void finish(const Parameters<float>& p, const PreparedTree& tree, const PieceSums& sums, float scale, Parameters<float>& gradient) {
+void finish(const Parameters<float>& p, const PreparedTree& tree, const PieceSums& sums, float scale,
+            Parameters<float>& gradient) {
   const Shape& s = p.shape;
   const int n_v = s.n_v();
   const std::span<const float> index = p[Group::kIndex], threshold = p[Group::kThreshold];

@@ -1,5 +1,5 @@
-// What the shallow and the deep kernel share: parameters of reached leaves, the worth of a leaf, the value of a decision.
-// Included once per target by kernel.cpp.
+// What the shallow and the deep kernel share: parameters of reached leaves, the worth of a leaf, the value of a
+// decision. Included once per target by kernel.cpp.
 #if defined(REMEDE_LEAF_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef REMEDE_LEAF_INL_H_
 #undef REMEDE_LEAF_INL_H_
@@ -44,10 +44,11 @@ struct Reached {
   }
 };
 
-// For every lane the numbers from `at` on in the row of the leaf it reached, n and up to 3 more: ASSIGNED to their places in
-// `columns` (stride + kOverRead, 16).
+// For every lane the numbers from `at` on in the row of the leaf it reached, n and up to 3 more: ASSIGNED to their
+// places in `columns` (stride + kOverRead, 16).
 HWY_INLINE void leaf_columns(const Reached& reached, int at, int n, float* columns) {
-  if (!reached.one) take_columns(reached.row, at, n, columns + at * 16);
+  if (!reached.one)
+    take_columns(reached.row, at, n, columns + at * 16);
   else
     for (int k = at; k < at + n; ++k) store(set(reached.row[0][k]), columns + k * 16);
 }
@@ -62,7 +63,8 @@ struct StepView {
 };
 
 template <int kCount>
-HWY_INLINE void parameter_worths(const PreparedTree& tree, const std::int32_t* leaf, const StepView& step, float* values) {
+HWY_INLINE void parameter_worths(const PreparedTree& tree, const std::int32_t* leaf, const StepView& step,
+                                 float* values) {
   const float* row[kCount];
   Wide sum[kCount];
   const float* f = step.f + tree.worth_begin * 16;
@@ -77,8 +79,8 @@ HWY_INLINE void parameter_worths(const PreparedTree& tree, const std::int32_t* l
   for (int i = 0; i < kCount; ++i) store(sum[i], values + leaf[i] * 16);
 }
 
-// The worth of a leaf in the mixture of effects: what it would have said and written. of(k): the number at k of its row, for
-// every lane.
+// The worth of a leaf in the mixture of effects: what it would have said and written. of(k): the number at k of its
+// row, for every lane.
 template <typename Of>
 HWY_INLINE Wide effect_worth(const PreparedTree& tree, const StepView& step, const Of& of) {
   const Shape& shape = tree.shape;
@@ -103,9 +105,10 @@ HWY_INLINE Wide effect_worth(const PreparedTree& tree, const StepView& step, con
   return sum;
 }
 
-// ASSIGNS the worth of `count` leaves to their places in `values` (leaves, 16). There is room for kTogether more numbers behind
-// `leaf`.
-HWY_INLINE void leaf_worths(const PreparedTree& tree, std::int32_t* leaf, int count, const StepView& step, float* values) {
+// ASSIGNS the worth of `count` leaves to their places in `values` (leaves, 16). There is room for kTogether more
+// numbers behind `leaf`.
+HWY_INLINE void leaf_worths(const PreparedTree& tree, std::int32_t* leaf, int count, const StepView& step,
+                            float* values) {
   if (tree.form.mix == Mix::kEffects) {
     for (int i = 0; i < count; ++i) {
       const float* row = tree.leaf_row(leaf[i]);
@@ -120,7 +123,8 @@ HWY_INLINE void leaf_worths(const PreparedTree& tree, std::int32_t* leaf, int co
   if (i < count) parameter_worths<kHalf>(tree, leaf + i, step, values);
 }
 
-// The derivative by a decision: what going right would gain over going left, times the slope of the split's stand-in at z.
+// The derivative by a decision: what going right would gain over going left, times the slope of the split's stand-in at
+// z.
 HWY_INLINE Wide decision(const PreparedTree& tree, const Wide& gain, const Wide& z) {
   const Wide slope = set(tree.form.slope), one = set(1.0F);
   Wide derivative;

@@ -1,8 +1,8 @@
-// Deep trees: every lane follows its own path, by gathers. A step costs d + d (d - 1) / 2 decisions and d + 1 leaves a lane,
-// whatever the size of the tree. Included once per target by kernel.cpp.
+// Deep trees: every lane follows its own path, by gathers. A step costs d + d (d - 1) / 2 decisions and d + 1 leaves a
+// lane, whatever the size of the tree. Included once per target by kernel.cpp.
 //
-// Places are numbered as in a heap: the root is 1, the children of h are 2h (left) and 2h + 1 (right), node i is place i + 1
-// and leaf l is place leaves + l.
+// Places are numbered as in a heap: the root is 1, the children of h are 2h (left) and 2h + 1 (right), node i is place
+// i + 1 and leaf l is place leaves + l.
 #if defined(REMEDE_PATHS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef REMEDE_PATHS_INL_H_
 #undef REMEDE_PATHS_INL_H_
@@ -78,7 +78,8 @@ HWY_INLINE WideInt follow(const PreparedTree& tree, WideInt place, int levels, c
 }
 
 // ASSIGNS the leaf of every lane (16), 0 for those that are not alive.
-HWY_NOINLINE void follow_paths(const PreparedTree& tree, const float* v, std::uint32_t alive, bool missing, std::int32_t* leaf) {
+HWY_NOINLINE void follow_paths(const PreparedTree& tree, const float* v, std::uint32_t alive, bool missing,
+                               std::int32_t* leaf) {
   const WideInt at = follow(tree, set_int(1), tree.shape.depth, v, missing);
   REMEDE_EACH hn::StoreU(at.v[i], di, leaf + i * kN);
   for (int lane = 0; lane < 16; ++lane)
@@ -99,8 +100,8 @@ HWY_INLINE Wide path_worth(const PreparedTree& tree, const WideInt& leaf, const 
 }
 
 // ASSIGNS to s.r the derivative by each decision on the path, and ADDS to `back` what goes into memory.
-HWY_NOINLINE void path_decisions(const PreparedTree& tree, const std::int32_t* leaf, std::uint32_t alive, const float* split,
-                                 bool missing, const StepView& step, Scratch& s, float* back) {
+HWY_NOINLINE void path_decisions(const PreparedTree& tree, const std::int32_t* leaf, std::uint32_t alive,
+                                 const float* split, bool missing, const StepView& step, Scratch& s, float* back) {
   const int depth = tree.shape.depth, n_x = tree.shape.n_x, n_m = tree.shape.n_m;
   const WideMask lives = mask(alive);
   const WideInt here = load_int(leaf);
