@@ -4,6 +4,7 @@
 #include <benchmark/benchmark.h>
 
 #include "remede/engine/workload.h"
+#include "remede/schema/schema.h"
 
 namespace remede {
 namespace {

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "remede/base/file.h"
-#include "remede/data/roles.h"
+#include "remede/schema/roles.h"
 
 namespace remede {
 

@@ -11,7 +11,7 @@
 #include "cli/common.h"
 #include "cli/tables.h"
 #include "cli/verbs.h"
-#include "remede/explain/number.h"
+#include "remede/base/text.h"
 #include <CLI/CLI.hpp>
 
 namespace remede {

@@ -9,7 +9,7 @@
 #include "cli/common.h"
 #include "cli/tables.h"
 #include "cli/verbs.h"
-#include "remede/explain/number.h"
+#include "remede/base/text.h"
 #include "remede/model/batch.h"
 #include "remede/model/file.h"
 #include "remede/model/metrics.h"

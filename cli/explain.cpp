@@ -7,15 +7,15 @@
 #include "cli/common.h"
 #include "cli/verbs.h"
 #include "remede/base/file.h"
-#include "remede/explain/importance.h"
-#include "remede/explain/machine.h"
-#include "remede/explain/number.h"
-#include "remede/explain/rules.h"
-#include "remede/explain/trace.h"
-#include "remede/export/explorer.h"
-#include "remede/export/sample.h"
+#include "remede/base/text.h"
+#include "remede/draw/importance.h"
+#include "remede/draw/machine.h"
+#include "remede/draw/rules.h"
+#include "remede/draw/trace.h"
 #include "remede/model/batch.h"
 #include "remede/model/file.h"
+#include "remede/pages/explorer.h"
+#include "remede/pages/sample.h"
 #include <CLI/CLI.hpp>
 
 namespace remede {

@@ -1,5 +1,5 @@
 // remede report MODEL DATA: one HTML page about a model and how it does on data.
-#include "remede/export/report.h"
+#include "remede/pages/report.h"
 
 #include <memory>
 #include <string>

@@ -5,9 +5,9 @@
 #include "cli/common.h"
 #include "cli/verbs.h"
 #include "remede/base/file.h"
-#include "remede/explain/dot.h"
-#include "remede/explain/svg.h"
-#include "remede/explain/text.h"
+#include "remede/draw/dot.h"
+#include "remede/draw/svg.h"
+#include "remede/draw/text.h"
 #include "remede/model/file.h"
 #include <CLI/CLI.hpp>
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "remede/explain/number.h"
+#include "remede/base/text.h"
 
 namespace remede {
 namespace {

@@ -17,9 +17,9 @@
 #include "remede/base/error.h"
 #include "remede/base/file.h"
 #include "remede/data/parts.h"
-#include "remede/data/roles.h"
-#include "remede/explain/text.h"
+#include "remede/draw/text.h"
 #include "remede/model/file.h"
+#include "remede/schema/roles.h"
 #include "remede/train/fit.h"
 #include <CLI/CLI.hpp>
 

@@ -2,7 +2,7 @@
 #include <cstdio>
 
 #include "remede/data/tasks.h"
-#include "remede/explain/text.h"
+#include "remede/draw/text.h"
 #include "remede/model/file.h"
 #include "remede/model/predict.h"
 #include "remede/stream/stream.h"

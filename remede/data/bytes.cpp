@@ -1,4 +1,6 @@
 // Files as bytes: opening, unpacking gzip and zstd as they are read.
+#include "remede/data/bytes.h"
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -13,7 +15,6 @@
 #include <zstd.h>
 
 #include "remede/base/error.h"
-#include "remede/data/csv.h"
 
 namespace remede {
 namespace {

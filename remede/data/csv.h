@@ -5,40 +5,18 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "remede/base/file.h"
+#include "remede/base/text.h"
+#include "remede/data/bytes.h"
 #include "remede/data/number.h"
+#include "remede/schema/roles.h"
 
 namespace remede {
-
-// Where bytes come from: read(to, room) gives the number of bytes put, 0 at the end. (The place for decompression.)
-struct ByteSource {
-  std::string name;        // for messages
-  std::uint64_t size = 0;  // in all; 0: not known
-  std::function<std::size_t(char* to, std::size_t room)> read;
-};
-
-// The first bytes of a source, and a source of all of them.
-ByteSource peeked(ByteSource source, std::size_t bytes, std::string& head);
-// Unpacks gzip and zstd, told by their first bytes; other bytes pass as they are.
-ByteSource unpacked(ByteSource source);
-ByteSource open_bytes(const std::string& path);  // "-": standard input
-
-// How a table is written, where that cannot be seen from the table itself.
-struct TableFormat {
-  std::vector<std::string> names;  // of the columns, for a file without a header line; s1..s21 stands for 21 of them
-  std::optional<char> separator;   // ' ': any number of blanks; else guessed
-  std::optional<char> comment;     // lines that begin with it are left out
-  int skip = 0;                    // lines left out at the top
-
-  bool operator==(const TableFormat&) const = default;
-};
 
 // Cuts bytes into rows and cells. For every row call next_row(), then for each column in turn exactly one of number(),
 // text() and skip(). Throws Error naming file, line and column for anything that is not a table. Not thread-safe.
@@ -149,11 +127,6 @@ inline std::string_view CsvReader::text() {
   end_cell(end);
   return cell;
 }
-
-// A value from a file as it may be shown in a message: one line, not too long, in quotes.
-std::string shown(std::string_view text);
-
-bool is_utf8(std::string_view text);
 
 // Writes a table row by row. Nothing is in the file before commit().
 class CsvWriter {

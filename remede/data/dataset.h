@@ -2,65 +2,16 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "remede/data/csv.h"
+#include "remede/data/bytes.h"
 #include "remede/data/sequences.h"
 #include "remede/data/texts.h"
+#include "remede/schema/roles.h"
+#include "remede/schema/schema.h"
 
 namespace remede {
-
-enum class TargetPer : std::uint8_t { kStep, kSequence };
-
-// Which column plays which part. What is not given is guessed where the guess is unambiguous (docs/data.md).
-struct Roles {
-  // Column of the sequence id; "row": every row is its own sequence; "file": every file is; "none": one sequence.
-  std::optional<std::string> id;
-  std::optional<std::string> time;       // column that orders the steps of a sequence; "none": the order of the rows
-  std::vector<std::string> target;       // one column, or several in regression; "folder": the folder the file is in
-  std::vector<std::string> ignore;       // columns to leave out
-  std::optional<Task> task;              // else: regression when the target is numeric and not a few whole numbers
-  std::vector<std::string> categorical;  // columns of words, even where they look like numbers
-  std::optional<std::string> weight;     // column of the weight of each step in loss and scores
-  std::optional<std::string> group;      // column that says what must stay together in a split
-  std::optional<TargetPer> target_per;   // kSequence: the last target of a sequence, at its last step
-  std::optional<int> horizon;            // predict the target so many steps ahead; its present value becomes an input
-  bool time_gap = false;                 // the time since the step before becomes an input
-  bool need_target = true;               // false: a file without a target is fine
-  TableFormat format;
-};
-
-// How an input is made from a column of words, or of times. Inputs without one are numbers, as they stand in their
-// column.
-struct InputCode {
-  std::string input;               // name of the input
-  std::string column;              // the column it is made from
-  bool gap = false;                // the time since the step before, in seconds where times are dates; no words then
-  std::vector<std::string> words;  // known words of the column
-  std::vector<float> values;       // (words) what each counts as
-  std::optional<float> other;      // what all other words count as; nothing: as missing
-
-  bool operator==(const InputCode&) const = default;
-};
-
-// The words of a model: what its inputs and outputs are called. Reading data for a model starts from here.
-struct Schema {
-  Task task = Task::kClassification;
-  std::vector<std::string> inputs;   // (n_x) names of the inputs, in the order of Sequences::x
-  std::vector<std::string> targets;  // names of the target columns: one in classification, n_y in regression
-  std::vector<std::string> classes;  // (n_y) labels as they stand in the file; empty in regression
-  std::string id;                    // name of the id column, "row", "file", or empty (the file is one sequence)
-  std::string time;                  // name of the time column, or empty (the order of the rows)
-  std::vector<InputCode> codes;      // of some inputs; those of inputs that are not there mean nothing
-  TargetPer target_per = TargetPer::kStep;
-  int horizon = 0;
-
-  int n_x() const { return static_cast<int>(inputs.size()); }
-  int n_y() const { return static_cast<int>(task == Task::kClassification ? classes.size() : targets.size()); }
-  const InputCode* code_of(const std::string& input) const;  // null: it is a number
-};
 
 struct Dataset {
   Schema schema;

@@ -5,6 +5,7 @@
 #include <limits>
 #include <set>
 
+#include "remede/base/text.h"
 #include "remede/data/number.h"
 #include "remede/data/split.h"
 

@@ -211,11 +211,6 @@ std::vector<float> table_of(const InputCode& code, const RawInput& input) {
 
 }  // namespace
 
-const InputCode* Schema::code_of(const std::string& input) const {
-  const auto found = std::find_if(codes.begin(), codes.end(), [&](const InputCode& c) { return c.input == input; });
-  return found == codes.end() ? nullptr : &*found;
-}
-
 Code learn_code(const RawDataset& raw, std::span<const std::uint32_t> sequences) {
   Code code;
   for (std::size_t i = 0; i < raw.inputs.size(); ++i) add_code(raw, i, sequences, code);

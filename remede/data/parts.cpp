@@ -6,6 +6,7 @@
 
 #include "remede/base/error.h"
 #include "remede/base/random.h"
+#include "remede/base/text.h"
 #include "remede/data/number.h"
 
 namespace remede {

@@ -8,6 +8,7 @@
 
 #include "remede/base/error.h"
 #include "remede/data/columns.h"
+#include "remede/data/csv.h"
 #include "remede/data/inputs.h"
 #include "remede/data/order.h"
 #include "remede/data/shape.h"

@@ -13,8 +13,6 @@
 
 namespace remede {
 
-enum class Task : std::uint8_t { kClassification, kRegression };
-
 struct Sequences {
   int n_x = 0;                             // inputs
   int n_y = 0;                             // classes, or values to predict

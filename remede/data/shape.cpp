@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "remede/base/error.h"
+#include "remede/base/text.h"
 #include "remede/data/number.h"
 
 namespace remede {

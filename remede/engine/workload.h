@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "remede/engine/engine.h"
+#include "remede/schema/schema.h"
 
 namespace remede {
 

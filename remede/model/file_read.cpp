@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "remede/base/error.h"
+#include "remede/base/text.h"
 #include "remede/model/file.h"
 #include "remede/model/file_limits.h"
 #include "remede/model/file_parse.h"

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <utility>
 
-#include "remede/data/dataset.h"
 #include "remede/model/form.h"
+#include "remede/schema/schema.h"
 
 namespace remede {
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "remede/data/sequences.h"
 #include "remede/model/predict.h"
 
 namespace remede {

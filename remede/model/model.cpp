@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "remede/base/error.h"
-#include "remede/data/csv.h"
+#include "remede/base/text.h"
 #include "remede/model/limits.h"
 
 namespace remede {

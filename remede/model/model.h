@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "remede/data/dataset.h"
 #include "remede/model/tree.h"
+#include "remede/schema/schema.h"
 
 namespace remede {
 

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "remede/data/sequences.h"
 #include "remede/model/model.h"
 
 namespace remede {

@@ -8,11 +8,11 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "explain/hand_built.h"
 #include "remede/base/file.h"
 #include "remede/data/tasks.h"
-#include "remede/export/explorer.h"
 #include "remede/model/predict.h"
+#include "remede/pages/explorer.h"
+#include "support/hand_built.h"
 #include "support/random_model.h"
 
 namespace remede::test {

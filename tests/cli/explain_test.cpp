@@ -4,10 +4,10 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/program.h"
-#include "explain/hand_built.h"
 #include "remede/data/dataset.h"
 #include "remede/data/tasks.h"
 #include "remede/model/file.h"
+#include "support/hand_built.h"
 
 namespace remede::test {
 namespace {

@@ -1,15 +1,12 @@
-// What columns become: categories, booleans, times, weights, targets ahead and per sequence; roles from a file.
-#include "remede/data/roles.h"
+// What columns become: categories, booleans, times, weights, targets ahead and per sequence.
+#include "remede/schema/roles.h"
 
 #include <cmath>
-#include <filesystem>
 #include <string>
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include "data/source.h"
-#include "remede/base/file.h"
 #include "remede/data/dataset.h"
 #include "remede/data/raw.h"
 
@@ -156,31 +153,6 @@ TEST(Times, TheGapToTheStepBefore) {
   EXPECT_EQ(read_dataset(bytes_of("time,x\n5,1\n7.5,2\n"), data.schema, Roles{}, false).sequences.x[3], 2.5F);
   EXPECT_EQ(error_of([&] { read_dataset(bytes_of("x,y\n1,0\n2,1\n"), roles); }),
             "--time-gap: expected a time column, got none: name it with --time");
-}
-
-TEST(RoleFile, SaysWhatFlagsSayAndFlagsWin) {
-  const std::string path =
-      (std::filesystem::temp_directory_path() / ("roles_" + std::to_string(getpid()) + ".json")).string();
-  write_file(
-      path,
-      R"({"id": "who", "target": ["a", "b"], "horizon": 3, "names": ["x1..x3"], "separator": "tab", "time-gap": true})");
-  Roles roles;
-  roles.id = "other";
-  read_roles(path, roles);
-  EXPECT_EQ(roles.id, "other");
-  EXPECT_EQ(roles.target, (std::vector<std::string>{"a", "b"}));
-  EXPECT_EQ(roles.horizon, 3);
-  EXPECT_EQ(roles.format.separator, '\t');
-  EXPECT_TRUE(roles.time_gap);
-  Roles back;
-  for (const auto& [name, text] : role_lines(roles)) EXPECT_TRUE(take_role_line(name, text, back));
-  EXPECT_EQ(role_lines(back), role_lines(roles));
-  write_file(path, R"({"idd": "who"})");
-  EXPECT_EQ(error_of([&] { read_roles(path, roles); }),
-            path + ": expected the name of a flag for columns (id, time, target, ...), got 'idd'");
-  write_file(path, "[1");
-  EXPECT_EQ(error_of([&] { read_roles(path, roles); }), path + ": expected a JSON object of roles, got something else");
-  std::filesystem::remove(path);
 }
 
 }  // namespace

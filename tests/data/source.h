@@ -7,8 +7,8 @@
 #include <string>
 #include <utility>
 
-#include "remede/base/error.h"
 #include "remede/data/csv.h"
+#include "support/error_of.h"
 
 namespace remede::testing {
 
@@ -22,17 +22,6 @@ inline ByteSource bytes_of(std::string text, std::size_t piece = static_cast<std
             *at += n;
             return n;
           }};
-}
-
-// The message of the Error that `action` throws, or a text that no message is.
-template <typename Action>
-std::string error_of(Action action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "(no error)";
 }
 
 }  // namespace remede::testing

@@ -6,6 +6,7 @@
 
 #include "remede/base/random.h"
 #include "remede/engine/workload.h"
+#include "remede/schema/schema.h"
 
 namespace remede {
 namespace {

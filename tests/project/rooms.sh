@@ -19,4 +19,21 @@ for folder in remede/*/; do
     wrong=1
   done < <(grep -rn --include='*.h' --include='*.cpp' '^ *#include "' "$folder")
 done
+
+# The table in docs/architecture.md names the same rooms.
+for room in "${!allowed[@]}"; do
+  others=${allowed[$room]#"$room"}
+  grep -qE "^\| $room \| ?$(sed 's/^ *//; s/ /, /g' <<<"$others") ?\|$" docs/architecture.md || { echo "docs/architecture.md: expected a row '$room |$others'"; wrong=1; }
+done
+
+# A program that only applies a model must not compile the readers: what stream.h includes, header by header.
+seen=" "
+walk() {
+  [[ $seen == *" $1 "* ]] && return
+  seen+="$1 "
+  local next
+  for next in $(sed -n 's/^ *#include "\(remede[^"]*\)".*/\1/p' "$1"); do walk "$next"; done
+}
+walk remede/stream/stream.h
+case $seen in *" remede/data/"*) echo "stream.h: expected no header of data/, got$seen"; wrong=1 ;; esac
 exit $wrong

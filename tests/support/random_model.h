@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "remede/base/random.h"
+#include "remede/data/sequences.h"
 #include "remede/model/model.h"
 
 namespace remede::test {

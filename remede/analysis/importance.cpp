@@ -1,0 +1,265 @@
+#include "remede/analysis/importance.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <span>
+
+#include <fmt/format.h>
+
+#include "remede/analysis/rows.h"
+#include "remede/analysis/trace.h"
+#include "remede/analysis/wording.h"
+#include "remede/base/random.h"
+#include "remede/base/threads.h"
+#include "remede/model/predict.h"
+
+namespace remede {
+namespace {
+
+// Whole sequences, spread evenly over the data, up to about `most` steps.
+Sequences sampled(const Sequences& data, std::size_t most) {
+  if (data.steps() <= most) return data;
+  const double stride = static_cast<double>(data.steps()) / static_cast<double>(most);
+  std::vector<std::uint32_t> numbers;
+  for (double at = 0; at < static_cast<double>(data.count()); at += stride)
+    numbers.push_back(static_cast<std::uint32_t>(at));
+  return select(data, numbers);
+}
+
+// What is compared: targets, or without any the model's own answers.
+class Judge {
+ public:
+  Judge(const Model& model, const Sequences& data, std::vector<float> own)
+      : model_(&model),
+        data_(&data),
+        own_(std::move(own)),
+        targets_(data.has_targets()),
+        classes_(model.schema.task == Task::kClassification) {}
+
+  std::string name() const {
+    if (!targets_) return classes_ ? "agreement with the model as it is" : "distance from the model as it is";
+    return classes_ ? "accuracy" : "RMSE";
+  }
+  bool higher_is_better() const { return classes_; }
+
+  double score(std::span<const float> output) const {
+    double sum = 0, weight = 0;
+    const auto n_y = static_cast<std::size_t>(model_->n_y());
+    for (std::size_t t = 0; t < data_->steps(); ++t) {
+      const double w = targets_ ? static_cast<double>(data_->weight[t]) : 1.0;
+      if (w == 0) continue;
+      weight += w;
+      const auto y = output.subspan(t * n_y, n_y);
+      sum += w * (classes_ ? hit(y, t) : squared(y, t));
+    }
+    if (weight == 0) return 0;
+    return classes_ ? sum / weight : std::sqrt(sum / weight);
+  }
+  // By how much `output` is worse than the model as it is.
+  double loss(double score, std::span<const float> output) const {
+    return classes_ ? score - this->score(output) : this->score(output) - score;
+  }
+
+ private:
+  double hit(std::span<const float> y, std::size_t t) const {
+    const int target = targets_ ? data_->label[t] : arg_max(std::span(own_).subspan(t * y.size(), y.size()));
+    return arg_max(y) == target ? 1.0 : 0.0;
+  }
+  double squared(std::span<const float> y, std::size_t t) const {
+    double sum = 0;
+    for (std::size_t o = 0; o < y.size(); ++o) {
+      const float target = targets_ ? data_->value[t * y.size() + o] : own_[t * y.size() + o];
+      const double d = static_cast<double>(y[o]) - static_cast<double>(target);
+      sum += d * d;
+    }
+    return sum / static_cast<double>(y.size());
+  }
+
+  const Model* model_;
+  const Sequences* data_;
+  std::vector<float> own_;
+  bool targets_, classes_;
+};
+
+// Where a cell lies in the state of step().
+std::size_t state_slot(const Model& model, int tree, int cell) {
+  std::size_t at = 0;
+  for (int t = 0; t < tree; ++t) {
+    const Tree& before = model.trees[static_cast<std::size_t>(t)];
+    at += static_cast<std::size_t>(before.n_m + (before.form.output_order == OutputOrder::kFirst ? before.n_y : 0));
+  }
+  return at + static_cast<std::size_t>(cell);
+}
+
+// The outputs when before every step the state slot is set by set(sequence, step in it).
+template <typename Set>
+std::vector<float> run_with(const Model& model, const Sequences& data, std::size_t slot, Set set) {
+  const auto n_x = static_cast<std::size_t>(model.n_x()), n_y = static_cast<std::size_t>(model.n_y());
+  std::vector<float> output(data.steps() * n_y), scratch(n_y);
+  std::vector<std::int32_t> leaves(model.trees.size());
+  for (std::size_t s = 0; s < data.count(); ++s) {
+    std::vector<float> state(state_size(model));
+    const auto first = static_cast<std::size_t>(data.offset[s]);
+    for (std::size_t t = 0; t < data.length(s); ++t) {
+      set(s, t, state[slot]);
+      step(model, data.x.data() + (first + t) * n_x, state.data(), scratch.data(), output.data() + (first + t) * n_y,
+           leaves.data());
+    }
+  }
+  return output;
+}
+
+std::vector<float> outputs_with_input_shuffled(const Model& model, const Sequences& data, int input, Random random) {
+  Sequences changed = data;
+  const auto n_x = static_cast<std::size_t>(model.n_x()), f = static_cast<std::size_t>(input);
+  std::vector<float> column;
+  for (std::size_t t = 0; t < data.steps(); ++t) column.push_back(data.x[t * n_x + f]);
+  random.shuffle(std::span(column));
+  for (std::size_t t = 0; t < data.steps(); ++t) changed.x[t * n_x + f] = column[t];
+  return predict(model, changed).output;
+}
+
+// The cell tells another sequence's story: at every step it holds what it held there at that step. With one sequence
+// only: its own at another step.
+std::vector<float> outputs_with_cell_shuffled(const Model& model, const Sequences& data, std::size_t slot,
+                                              Random random) {
+  std::vector<float> held(data.steps());
+  run_with(model, data, slot, [&](std::size_t s, std::size_t t, float& cell) {
+    held[static_cast<std::size_t>(data.offset[s]) + t] = cell;
+  });
+  std::vector<std::size_t> partner(data.count());
+  std::iota(partner.begin(), partner.end(), std::size_t{0});
+  random.shuffle(std::span(partner));
+  const std::size_t turn = data.count() == 1 && data.steps() > 1 ? 1 + random.below(data.steps() - 1) : 0;
+  return run_with(model, data, slot, [&](std::size_t s, std::size_t t, float& cell) {
+    const std::size_t from = partner[s], length = data.length(from);
+    if (length > 0)
+      cell = held[static_cast<std::size_t>(data.offset[from]) +
+                  (turn > 0 ? (t + turn) % length : std::min(t, length - 1))];
+  });
+}
+
+// Nodes that test a feature, and formulas that use it.
+void count_uses(const Wording& words, int feature, FeatureImportance& f) {
+  const Tree& tree = *words.tree;
+  for (const View::Node& n : words.view.nodes) {
+    if (!n.is_leaf()) {
+      f.splits += tree.feature[static_cast<std::size_t>(n.id)] == feature ? 1 : 0;
+      continue;
+    }
+    for (int k = 0; k < tree.n_m; ++k)
+      f.formulas += writes(words, n.leaf(), k) && write_weight(tree, n.leaf(), k, feature) != 0 ? 1 : 0;
+    for (int o = 0; o < tree.n_y; ++o) f.formulas += linear_weight(tree, n.leaf(), o, feature) != 0 ? 1 : 0;
+  }
+}
+
+std::vector<FeatureImportance> list_features(const Model& model) {
+  std::vector<FeatureImportance> features;
+  std::vector<Wording> words;
+  for (std::size_t t = 0; t < model.trees.size(); ++t) words.push_back(make_wording(model, t));
+  for (int i = 0; i < model.n_x(); ++i) {
+    FeatureImportance f;
+    f.name = words[0].feature[static_cast<std::size_t>(i)];
+    for (const Wording& w : words) count_uses(w, i, f);
+    features.push_back(f);
+  }
+  for (std::size_t t = 0; t < words.size(); ++t)
+    for (int k = 0; k < words[t].tree->n_m; ++k) {
+      if (!words[t].view.cell_in_use(k)) continue;
+      FeatureImportance f;
+      const std::string& name = words[t].feature[static_cast<std::size_t>(model.n_x() + k)];
+      f.name = words.size() > 1 ? fmt::format("tree {} {}", t + 1, name) : name;
+      f.tree = static_cast<int>(t);
+      f.cell = k;
+      count_uses(words[t], model.n_x() + k, f);
+      features.push_back(f);
+    }
+  return features;
+}
+
+// Walks all paths: which features are tested how often, and how old what is read is.
+void follow_paths(const Model& model, const Sequences& data, Importance& importance) {
+  std::map<std::int64_t, std::int64_t> distance;
+  std::vector<std::int64_t> tested(importance.features.size(), 0);
+  const auto n_x = static_cast<std::size_t>(model.n_x());
+  for (std::size_t s = 0; s < data.count(); ++s) {
+    const auto first = static_cast<std::size_t>(data.offset[s]);
+    const Trace t = trace(model, std::span(data.x).subspan(first * n_x, data.length(s) * n_x));
+    for (std::size_t i = 0; i < t.steps.size(); ++i) {
+      for (std::size_t f = 0; f < importance.features.size(); ++f) {
+        const FeatureImportance& feature = importance.features[f];
+        bool any = false;
+        for (std::size_t tree = 0; tree < model.trees.size(); ++tree) {
+          const int number = feature.cell < 0                         ? static_cast<int>(f)
+                             : feature.tree == static_cast<int>(tree) ? model.n_x() + feature.cell
+                                                                      : -1;
+          for (const PathTest& p : t.steps[i].trees[tree].path) any = any || p.feature == number;
+        }
+        tested[f] += any ? 1 : 0;
+      }
+      for (const TreeStep& tree : t.steps[i].trees)
+        for (const MemoryRead& r : tree.reads) {
+          if (r.written_at < 0)
+            ++importance.look_back.unwritten;
+          else
+            ++distance[static_cast<std::int64_t>(i) - r.written_at];
+        }
+    }
+  }
+  importance.look_back.distance.assign(distance.begin(), distance.end());
+  for (std::size_t f = 0; f < tested.size(); ++f)
+    importance.features[f].tested =
+        data.steps() > 0 ? static_cast<double>(tested[f]) / static_cast<double>(data.steps()) : 0.0;
+}
+
+}  // namespace
+
+std::int64_t LookBack::reads() const {
+  std::int64_t sum = 0;
+  for (const auto& [d, count] : distance) sum += count;
+  return sum;
+}
+
+std::int64_t LookBack::quantile(double share) const {
+  const auto enough = static_cast<double>(reads()) * share;
+  std::int64_t sum = 0;
+  for (const auto& [d, count] : distance)
+    if (static_cast<double>(sum += count) >= enough) return d;
+  return 0;
+}
+
+Importance find_importance(const Model& model, const Sequences& all, const ImportanceOptions& options) {
+  const Sequences data = sampled(all, options.most_steps);
+  std::vector<float> own = predict(model, data).output;
+  const Judge judge(model, data, own);
+  Importance importance;
+  importance.steps = static_cast<std::int64_t>(data.steps());
+  importance.score_name = judge.name();
+  importance.higher_is_better = judge.higher_is_better();
+  importance.score = judge.score(own);
+  importance.features = list_features(model);
+  follow_paths(model, data, importance);
+  parallel_for(importance.features.size(), options.threads, [&](std::size_t i, int) {
+    FeatureImportance& f = importance.features[i];
+    for (int r = 0; r < options.repeats; ++r) {
+      const Random random(options.seed, i * 1000 + static_cast<std::size_t>(r));
+      const std::vector<float> output =
+          f.cell < 0 ? outputs_with_input_shuffled(model, data, static_cast<int>(i), random)
+                     : outputs_with_cell_shuffled(model, data, state_slot(model, f.tree, f.cell), random);
+      f.shuffled += judge.loss(importance.score, output) / options.repeats;
+    }
+    f.frozen = f.cell < 0
+                   ? f.shuffled
+                   : judge.loss(importance.score, run_with(model, data, state_slot(model, f.tree, f.cell),
+                                                           [](std::size_t, std::size_t, float& cell) { cell = 0; }));
+  });
+  std::stable_sort(importance.features.begin(), importance.features.end(),
+                   [](const FeatureImportance& a, const FeatureImportance& b) {
+                     return std::max(a.shuffled, a.frozen) > std::max(b.shuffled, b.frozen);
+                   });
+  return importance;
+}
+
+}  // namespace remede

@@ -1,0 +1,80 @@
+#include "remede/analysis/observe.h"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+#include <fmt/format.h>
+
+#include "remede/base/text.h"
+#include "remede/model/predict.h"
+
+namespace remede {
+namespace {
+
+// Mean and spread in one pass, without the cancellation of sums of squares.
+struct Spread {
+  double n = 0, mean = 0, sum = 0;
+
+  void add(double v) {
+    if (std::isnan(v)) return;
+    n += 1;
+    const double d = v - mean;
+    mean += d / n;
+    sum += d * (v - mean);
+  }
+  float deviation() const { return n > 0 ? static_cast<float>(std::sqrt(sum / n)) : 0.0F; }
+};
+
+void add_target(LeafCount& count, const Sequences& data, std::size_t step, std::span<const float> y) {
+  if (!data.has_targets() || data.weight[step] == 0) return;
+  const auto w = static_cast<double>(data.weight[step]);
+  count.weight += w;
+  if (!data.label.empty()) {
+    count.correct += arg_max(y) == data.label[step] ? w : 0.0;
+    return;
+  }
+  double squared = 0;
+  for (std::size_t i = 0; i < y.size(); ++i) {
+    const double d = static_cast<double>(y[i]) - static_cast<double>(data.value[step * y.size() + i]);
+    squared += d * d;
+  }
+  count.squared += w * squared / static_cast<double>(y.size());
+}
+
+}  // namespace
+
+Observations observe(const Model& model, const Sequences& data) {
+  Observations seen;
+  const auto n_x = static_cast<std::size_t>(model.n_x());
+  for (const Tree& tree : model.trees) {
+    std::vector<LeafCount> leaves(static_cast<std::size_t>(tree.leaf_count()));
+    std::vector<Spread> spread(static_cast<std::size_t>(tree.n_v()));
+    std::vector<float> m(static_cast<std::size_t>(tree.n_m)), y(static_cast<std::size_t>(tree.n_y));
+    for (std::size_t s = 0; s < data.count(); ++s) {
+      std::fill(m.begin(), m.end(), 0.0F);
+      std::fill(y.begin(), y.end(), 0.0F);
+      for (auto t = static_cast<std::size_t>(data.offset[s]); t < static_cast<std::size_t>(data.offset[s + 1]); ++t) {
+        const float* const x = data.x.data() + t * n_x;
+        for (std::size_t f = 0; f < spread.size(); ++f) spread[f].add(static_cast<double>(f < n_x ? x[f] : m[f - n_x]));
+        const int leaf = step(tree, x, model.fill.data(), m.data(), y.data());
+        ++leaves[static_cast<std::size_t>(leaf)].steps;
+        add_target(leaves[static_cast<std::size_t>(leaf)], data, t, y);
+      }
+    }
+    std::vector<float>& scale = seen.scale.emplace_back();
+    for (const Spread& s : spread) scale.push_back(s.deviation());
+    seen.leaves.push_back(std::move(leaves));
+  }
+  return seen;
+}
+
+std::string count_text(const LeafCount& count, Task task) {
+  if (count.steps == 0) return "never reached";
+  std::string text = fmt::format("{} step{}", grouped(count.steps), count.steps == 1 ? "" : "s");
+  if (count.weight == 0) return text;
+  if (task == Task::kClassification) return fmt::format("{}, {} right", text, percent(count.correct / count.weight));
+  return fmt::format("{}, off by {}", text, short_number(std::sqrt(count.squared / count.weight)));
+}
+
+}  // namespace remede

@@ -1,0 +1,24 @@
+// Where the bytes of a file come from: a path, standard input, memory; unpacked on the way.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+namespace remede {
+
+// Where bytes come from: read(to, room) gives the number of bytes put, 0 at the end. (The place for decompression.)
+struct ByteSource {
+  std::string name;        // for messages
+  std::uint64_t size = 0;  // in all; 0: not known
+  std::function<std::size_t(char* to, std::size_t room)> read;
+};
+
+// The first bytes of a source, and a source of all of them.
+ByteSource peeked(ByteSource source, std::size_t bytes, std::string& head);
+// Unpacks gzip and zstd, told by their first bytes; other bytes pass as they are.
+ByteSource unpacked(ByteSource source);
+ByteSource open_bytes(const std::string& path);  // "-": standard input
+
+}  // namespace remede

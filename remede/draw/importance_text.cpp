@@ -1,0 +1,103 @@
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "remede/base/text.h"
+#include "remede/draw/importance.h"
+#include "remede/draw/json.h"
+#include "remede/draw/table.h"
+
+namespace remede {
+namespace {
+
+// A bar of up to `columns` characters, in eighths.
+std::string bar(double share, std::size_t columns) {
+  constexpr const char* kEighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+  const auto eighths =
+      static_cast<std::size_t>(std::lround(std::clamp(share, 0.0, 1.0) * static_cast<double>(columns) * 8));
+  std::string text;
+  for (std::size_t i = 0; i < eighths / 8; ++i) text += "█";
+  return text + kEighths[eighths % 8];
+}
+
+std::string look_back_text(const LookBack& look) {
+  if (look.reads() == 0) return fmt::format("\n{}\n", look_back_sentence(look));
+  std::string text = fmt::format("\nHow far back it looks: {}\n", look_back_sentence(look));
+  Table table;
+  table.add_column("steps back", Table::Align::kRight);
+  table.add_column("reads", Table::Align::kRight);
+  table.add_column("");
+  const std::vector<DistanceGroup> groups = distance_groups(look);
+  std::int64_t most = 1;
+  for (const DistanceGroup& g : groups) most = std::max(most, g.count);
+  for (const DistanceGroup& g : groups)
+    table.add_row({g.low == g.high ? grouped(g.low) : fmt::format("{} to {}", grouped(g.low), grouped(g.high)),
+                   grouped(g.count), bar(static_cast<double>(g.count) / static_cast<double>(most), 24)});
+  return text + table.text();
+}
+
+}  // namespace
+
+std::vector<DistanceGroup> distance_groups(const LookBack& look) {
+  std::vector<DistanceGroup> groups;
+  for (const auto& [d, count] : look.distance) {
+    while (groups.empty() || d > groups.back().high)
+      groups.push_back(groups.empty() ? DistanceGroup{1, 1, 0}
+                                      : DistanceGroup{groups.back().high + 1, groups.back().high * 2, 0});
+    groups.back().count += count;
+  }
+  return groups;
+}
+
+std::string look_back_sentence(const LookBack& look) {
+  if (look.reads() == 0) return "The memory was never read after a write.";
+  const std::int64_t half = look.quantile(0.5);
+  return fmt::format(
+      "Half of what it reads from memory was written at most {} step{} before, 90% at most {}, the oldest {}.",
+      grouped(half), half == 1 ? "" : "s", grouped(look.quantile(0.9)), grouped(look.distance.back().first));
+}
+
+std::string importance_text(const Importance& importance, bool colours) {
+  std::string text =
+      fmt::format("{} {} on {} steps. Lost when a feature's values are shuffled, or a cell is held at zero:\n\n",
+                  importance.score_name, short_number(importance.score, 4), grouped(importance.steps));
+  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
+  double most = 0;
+  for (const FeatureImportance& f : importance.features) most = std::max({most, f.shuffled, f.frozen});
+  Table table;
+  table.add_column("");
+  table.add_column("shuffled", Table::Align::kRight);
+  table.add_column("at zero", Table::Align::kRight);
+  table.add_column("", Table::Align::kLeft, 0, "36");
+  table.add_column("splits", Table::Align::kRight);
+  table.add_column("asked", Table::Align::kRight);
+  table.add_column("in formulas", Table::Align::kRight);
+  for (const FeatureImportance& f : importance.features)
+    table.add_row({f.name, short_number(f.shuffled), f.cell < 0 ? "" : short_number(f.frozen),
+                   bar(most > 0 ? std::max(f.shuffled, f.frozen) / most : 0.0, 20), std::to_string(f.splits),
+                   percent(f.tested), std::to_string(f.formulas)});
+  return text + table.text(colours) + look_back_text(importance.look_back);
+}
+
+std::string importance_json(const Importance& importance) {
+  using Json = nlohmann::ordered_json;
+  Json features = Json::array(), distances = Json::array();
+  for (const FeatureImportance& f : importance.features)
+    features.push_back({{"name", f.name},
+                        {"kind", f.cell < 0 ? "input" : "cell"},
+                        {"shuffled", f.shuffled},
+                        {"frozen", f.frozen},
+                        {"splits", f.splits},
+                        {"tested", f.tested},
+                        {"formulas", f.formulas}});
+  for (const auto& [d, count] : importance.look_back.distance) distances.push_back({{"steps", d}, {"reads", count}});
+  return json_text({{"score_name", importance.score_name},
+                    {"higher_is_better", importance.higher_is_better},
+                    {"score", importance.score},
+                    {"steps", importance.steps},
+                    {"features", features},
+                    {"look_back", {{"distances", distances}, {"unwritten_reads", importance.look_back.unwritten}}}});
+}
+
+}  // namespace remede

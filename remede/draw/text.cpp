@@ -1,0 +1,134 @@
+#include "remede/draw/text.h"
+
+#include <numeric>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "remede/analysis/wording.h"
+#include "remede/base/text.h"
+
+namespace remede {
+namespace {
+
+// ANSI codes, or nothing.
+struct Colours {
+  bool on = false;
+
+  std::string paint(const char* code, const std::string& text) const {
+    return on && !text.empty() ? fmt::format("\x1b[{}m{}\x1b[0m", code, text) : text;
+  }
+  std::string line(const std::string& text) const { return paint("2", text); }
+  std::string input(const std::string& text) const { return paint("1", text); }
+  std::string memory(const std::string& text) const { return paint("1;36", text); }
+  std::string write(const std::string& text) const { return paint("35", text); }
+  std::string say(const std::string& text) const { return paint("32", text); }
+  std::string count(const std::string& text) const { return paint("2", text); }
+};
+
+struct Pencil {
+  const Wording& words;
+  const TextOptions& options;
+  Colours colours;
+  const std::vector<LeafCount>* counts;
+  std::string text;
+};
+
+// The lines of a leaf: what it says, what it writes, and how often. One line where they fit.
+void draw_leaf(Pencil& p, int leaf, const std::string& head, const std::string& rest) {
+  const std::vector<std::string> says = say_texts(p.words, leaf);
+  const std::vector<std::string> writes = write_texts(p.words, leaf);
+  const std::string count =
+      p.counts
+          ? fmt::format("  [{}]", count_text((*p.counts)[static_cast<std::size_t>(leaf)], p.words.model->schema.task))
+          : "";
+  std::size_t columns = width(head) + width(says[0]) + width(count);
+  for (const std::string& w : writes) columns += 2 + width(w);
+  const bool one_line = says.size() == 1 && columns <= p.options.columns;
+  p.text += p.colours.line(head) + p.colours.say(says[0]);
+  if (one_line)
+    for (const std::string& w : writes) p.text += "; " + p.colours.write(w);
+  p.text += p.colours.count(count) + "\n";
+  for (std::size_t i = 1; i < says.size(); ++i) p.text += p.colours.line(rest) + p.colours.say(says[i]) + "\n";
+  if (!one_line)
+    for (const std::string& w : writes) p.text += p.colours.line(rest) + p.colours.write(w) + "\n";
+}
+
+// Depth first, the "yes" side first; a stack of our own, since a tree in a file may be very deep.
+void draw_tree(Pencil& p) {
+  struct Entry {
+    int node;
+    std::string head;    // before the node's own text
+    std::string indent;  // before what hangs below it
+    std::string rest;    // before further lines of a leaf
+  };
+  std::vector<Entry> stack = {{0, "", "", ""}};
+  while (!stack.empty()) {
+    const Entry e = std::move(stack.back());
+    stack.pop_back();
+    const View::Node& node = p.words.view.nodes[static_cast<std::size_t>(e.node)];
+    if (node.is_leaf()) {
+      draw_leaf(p, node.leaf(), e.head, e.rest);
+      continue;
+    }
+    const std::string test = test_text(p.words, node.id) + " ?";
+    const bool cell = p.words.is_cell(p.words.tree->feature[static_cast<std::size_t>(node.id)]);
+    p.text += p.colours.line(e.head) + (cell ? p.colours.memory(test) : p.colours.input(test)) + "\n";
+    stack.push_back({node.left, e.indent + "└─ no:  ", e.indent + "   ", e.indent + "        "});
+    stack.push_back({node.right, e.indent + "├─ yes: ", e.indent + "│  ", e.indent + "│       "});
+  }
+}
+
+std::string listed(const std::vector<std::string>& names) {
+  constexpr std::size_t kMost = 6;
+  if (names.size() > kMost) return fmt::format("{} inputs", names.size());
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    text += (i == 0 ? "" : i + 1 == names.size() ? " and " : ", ") + printable(names[i]);
+  return text.empty() ? "nothing" : text;
+}
+
+std::string size_text(const Wording& words) {
+  const auto shown = static_cast<long long>(words.view.nodes.size());
+  std::string text = plural(shown, "node");
+  if (shown < words.tree->node_count())
+    text += fmt::format(" (of {}: the rest cannot be reached)", grouped(words.tree->node_count()));
+  int cells = 0;  // the others do not matter and are not shown
+  for (int k = 0; k < words.tree->n_m; ++k) cells += words.view.cell_in_use(k) ? 1 : 0;
+  return text + (cells == 0 ? ", no memory" : ", " + plural(cells, "memory cell"));
+}
+
+}  // namespace
+
+std::string title_text(const Model& model) {
+  std::vector<std::string> targets;
+  for (const std::string& t : model.schema.targets) targets.push_back(printable(t));
+  const std::string what =
+      fmt::format("{} from {}", targets.empty() ? "y" : listed(targets), listed(model.schema.inputs));
+  if (model.trees.size() == 1) return fmt::format("{}: one tree, {}", what, size_text(make_wording(model, 0)));
+  long long nodes = 0;
+  for (std::size_t t = 0; t < model.trees.size(); ++t)
+    nodes += static_cast<long long>(reachable_view(model.trees[t], model.fill).nodes.size());
+  return fmt::format("{}: {} trees, {} nodes together; their {} are averaged", what, model.trees.size(), grouped(nodes),
+                     model.schema.task == Task::kClassification ? "probabilities" : "values");
+}
+
+std::string to_text(const Model& model) { return to_text(model, {}); }
+
+std::string to_text(const Model& model, const TextOptions& options) {
+  std::string text = title_text(model) + "\n\n";
+  for (std::size_t t = 0; t < model.trees.size(); ++t) {
+    WordOptions word_options;
+    word_options.terms = options.terms;
+    if (options.seen) word_options.scale = options.seen->scale[t];
+    const Wording words = make_wording(model, t, std::move(word_options));
+    if (model.trees.size() > 1)
+      text += fmt::format("{}Tree {} of {}: {}\n", t > 0 ? "\n" : "", t + 1, model.trees.size(), size_text(words));
+    Pencil pencil{words, options, {options.colours}, options.seen ? &options.seen->leaves[t] : nullptr, ""};
+    draw_tree(pencil);
+    text += pencil.text;
+  }
+  return text;
+}
+
+}  // namespace remede

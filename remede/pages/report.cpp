@@ -1,0 +1,152 @@
+#include "remede/pages/report.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "remede/base/error.h"
+#include "remede/base/file.h"
+#include "remede/base/text.h"
+#include "remede/draw/chart.h"
+#include "remede/draw/machine.h"
+#include "remede/draw/svg.h"
+#include "remede/draw/text.h"
+#include "remede/draw/trace.h"
+#include "remede/pages/html.h"
+#include "remede/pages/report_parts.h"
+#include "remede/pages/sample.h"
+#include "remede/pages/web.h"
+
+namespace remede {
+namespace {
+
+constexpr std::size_t kMostDrawnNodes = 300;  // nodes of a tree in the report; a larger one is text
+constexpr std::size_t kMostTrees = 8;         // of a forest that are drawn
+constexpr std::size_t kMostTraced = 40;       // steps of the run-through
+constexpr std::size_t kMostTracedInputs = 12;
+
+bool any_target(const Sequences& data) {
+  return std::any_of(data.weight.begin(), data.weight.end(), [](float w) { return w > 0; });
+}
+
+std::string head_figures(const Model& model, const Sequences& data, const Scores* scores) {
+  std::vector<html::Figure> texts;
+  if (scores && model.schema.task == Task::kClassification)
+    texts.push_back({"accuracy", percent(scores->classification.accuracy)});
+  if (scores && model.schema.task == Task::kRegression)
+    texts.push_back({"RMSE", short_number(scores->regression.overall.rmse, 4)});
+  int cells = 0;
+  for (const Tree& tree : model.trees) cells += tree.n_m;
+  texts.push_back({"steps", grouped(static_cast<long long>(data.steps()))});
+  texts.push_back({"sequences", grouped(static_cast<long long>(data.count()))});
+  texts.push_back({"nodes", grouped(model.node_count())});
+  texts.push_back({"memory cells", std::to_string(cells)});
+  return html::figures(texts);
+}
+
+std::string curve_section(const TrainingRecord& training) {
+  if (training.training_loss.empty() && training.validation_loss.empty()) return "";
+  Series fitted{"training loss", training.training_loss, &class_ink(0)};
+  Series held_out{"validation loss", training.validation_loss, &class_ink(1)};
+  double low = 1e300, high = 0;
+  for (const Series* s : {&fitted, &held_out})
+    for (const double v : s->values) low = std::min(low, v), high = std::max(high, v);
+  ChartOptions options;
+  options.x_name = "validation";
+  options.logarithmic = low > 0 && high > 20 * low;
+  options.from_zero = !options.logarithmic && low >= 0;
+  std::string body =
+      html::paragraph("The losses of the start that won, at each of its validations, before the tree was simplified.");
+  return html::section("learning", "Learning", body + html::figure(line_chart({fitted, held_out}, options)));
+}
+
+std::string tree_section(const Model& model, const Observations& seen) {
+  std::string body;
+  for (std::size_t t = 0; t < std::min(model.trees.size(), kMostTrees); ++t) {
+    if (model.trees.size() > 1) body += fmt::format("<h3>Tree {} of {}</h3>\n", t + 1, model.trees.size());
+    if (model.trees[t].node_count() > static_cast<int>(kMostDrawnNodes)) {
+      body += html::paragraph(
+          fmt::format("{} nodes: too many for a picture. `remede show` prints them.", model.trees[t].node_count()));
+      continue;
+    }
+    SvgOptions options;
+    options.seen = &seen;
+    options.heading = false;
+    options.style = false;
+    body += html::figure(tree_to_svg(model, t, options));
+  }
+  if (model.trees.size() > kMostTrees)
+    body += html::paragraph(fmt::format("... and {} more trees.", model.trees.size() - kMostTrees));
+  body += rule_list(model, seen);
+  return html::section("tree", model.trees.size() > 1 ? "Trees" : "Tree", body);
+}
+
+std::string machine_section(const Model& model, const Sequences& data) {
+  const Machine machine = find_machine(model, data);
+  if (machine.slots.empty()) return "";
+  return html::section("machine", "State machine", html::figure(machine_svg(machine, false)));
+}
+
+// The sequence the model does worst on, or the first, step by step.
+std::string trace_section(const Model& model, const Dataset& data, const Predictions& predictions) {
+  if (model.n_x() > static_cast<int>(kMostTracedInputs) || model.trees.size() > 1) return "";
+  SampleOptions options;
+  options.most_sequences = data.sequences.count();
+  options.most_values = static_cast<std::size_t>(-1);
+  for (const Excerpt& excerpt : choose_sample(model.schema.task, data.sequences, predictions, options).excerpts) {
+    if (data.sequences.length(excerpt.sequence) > kMostTraced) continue;
+    const Trace worst = trace(model, data, excerpt.sequence);
+    const std::string what = data.sequences.has_targets() ? "Where the model does worst" : "One sequence";
+    return html::section("trace", fmt::format("{}: sequence {}", what, printable(worst.id)),
+                         html::figure(trace_svg(model, worst, false)));
+  }
+  return "";
+}
+
+std::string settings_section(const Model& model, const ReportOptions& options) {
+  std::string body;
+  if (!options.command.empty())
+    body += html::paragraph("With the same training data, this gives the same model, bit for bit:") +
+            fmt::format("<pre>{}</pre>\n", xml_escaped(options.command));
+  std::vector<std::vector<std::string>> rows;
+  for (const auto& [name, value] : model.training.settings) rows.push_back({xml_escaped(name), xml_escaped(value)});
+  if (!rows.empty())
+    body += "<details><summary>All settings</summary>\n" + html::table({"setting", "value"}, rows) + "</details>\n";
+  return html::section("settings", "Settings", body);
+}
+
+std::string origin(const ReportOptions& options) {
+  std::vector<std::string> parts;
+  if (!options.model_name.empty()) parts.push_back("Model " + options.model_name);
+  if (!options.data_name.empty()) parts.push_back("data " + options.data_name);
+  return parts.empty() ? "" : html::paragraph(fmt::format("{}", fmt::join(parts, ", ")));
+}
+
+}  // namespace
+
+std::string report_page(const Model& model, const Dataset& data, const ReportOptions& options) {
+  const Sequences& sequences = data.sequences;
+  if (sequences.steps() == 0) fail("report: expected data with at least one step, got none");
+  const Predictions predictions = predict(model, sequences, options.threads);
+  Scores scores;
+  const bool scored = any_target(sequences);
+  if (scored) scores = evaluate(model.schema.task, predictions, sequences);
+  std::string body = origin(options) + head_figures(model, sequences, scored ? &scores : nullptr);
+  if (scored) body += score_section(model, sequences, predictions, scores);
+  body += tree_section(model, observe(model, sequences));
+  body += machine_section(model, sequences);
+  body += trace_section(model, data, predictions);
+  body += importance_section(model, sequences, options.threads);
+  body += curve_section(model.training);
+  body += data_section(model, data);
+  body += settings_section(model, options);
+  return filled_page("report.html",
+                     {{"title", xml_escaped(title_text(model))}, {"inks", svg_style_sheet()}, {"body", body}});
+}
+
+void write_report(const std::string& path, const Model& model, const Dataset& data, const ReportOptions& options) {
+  write_file(path, report_page(model, data, options));
+}
+
+}  // namespace remede

@@ -1,0 +1,143 @@
+// The scores of the report.
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "remede/base/text.h"
+#include "remede/draw/chart.h"
+#include "remede/pages/html.h"
+#include "remede/pages/report_parts.h"
+
+namespace remede {
+namespace {
+
+constexpr std::size_t kMostConfused = 30;  // classes of a confusion table
+constexpr std::size_t kMostScatters = 6;
+constexpr std::size_t kMostPlaces = 200;
+
+std::string score(double value) { return std::isnan(value) ? "-" : fmt::format("{:.4f}", value); }
+std::string size_of(double value) { return std::isnan(value) ? "-" : short_number(value, 5); }
+std::string count(double value) {
+  return value == std::floor(value) && value < 1e15 ? grouped(static_cast<long long>(value)) : short_number(value, 6);
+}
+
+std::string class_scores(const Model& model, const ClassificationScores& scores) {
+  std::vector<std::vector<std::string>> rows;
+  for (std::size_t c = 0; c < scores.classes.size(); ++c) {
+    const ClassScore& s = scores.classes[c];
+    rows.push_back({fmt::format("<i class=\"dot\" style=\"background:var(--rm-{})\"></i>{}",
+                                class_ink(static_cast<int>(c)).name, xml_escaped(model.schema.classes[c])),
+                    score(s.recall), score(s.precision), score(s.f1), count(s.support)});
+  }
+  return html::table({"class", "recall", "precision", "F1", "steps"}, rows);
+}
+
+// A row per class, a column per answer; as dark as its share of the row, mistakes in red.
+std::string confusion(const Model& model, const ClassificationScores& scores) {
+  const std::size_t n = scores.classes.size();
+  if (n > kMostConfused)
+    return html::paragraph(fmt::format("The confusion of {} classes is too large a table for a page.", n));
+  std::vector<std::string> heading = {"is \\ said"};
+  for (const std::string& name : model.schema.classes) heading.push_back(name);
+  std::vector<std::vector<std::string>> rows;
+  for (std::size_t truth = 0; truth < n; ++truth) {
+    double sum = 0;
+    for (std::size_t c = 0; c < n; ++c) sum += scores.confusion[truth * n + c];
+    rows.push_back({xml_escaped(model.schema.classes[truth])});
+    for (std::size_t c = 0; c < n; ++c) {
+      const double weight = scores.confusion[truth * n + c], share = sum > 0 ? weight / sum : 0;
+      rows.back().push_back(
+          fmt::format("<span class=\"{}\" style=\"--share:{:.3f}\" title=\"{} of the steps of this class\">{}</span>",
+                      truth == c ? "hit" : "miss", share, xml_escaped(percent(share)), count(weight)));
+    }
+  }
+  return "<h3>Confusion</h3>\n" + html::paragraph("A row for what the steps are, a column for what the model says.") +
+         "<div class=\"confusion\">" + html::table(heading, rows) + "</div>\n";
+}
+
+// The share of right answers, or the root of the mean squared error, by the place of the step in its sequence.
+std::string over_time(const Model& model, const Sequences& data, const Predictions& predictions) {
+  const bool classifies = model.schema.task == Task::kClassification;
+  const auto n_y = static_cast<std::size_t>(model.n_y());
+  std::size_t longest = 0;
+  for (std::size_t s = 0; s < data.count(); ++s) longest = std::max(longest, data.length(s));
+  if (longest < 2) return "";
+  const std::size_t per_place = (longest + kMostPlaces - 1) / kMostPlaces;
+  std::vector<double> sum((longest + per_place - 1) / per_place), weight(sum.size());
+  for (std::size_t s = 0; s < data.count(); ++s)
+    for (std::size_t i = 0; i < data.length(s); ++i) {
+      const std::size_t t = static_cast<std::size_t>(data.offset[s]) + i;
+      if (data.weight[t] <= 0) continue;
+      const std::span<const float> y = std::span(predictions.output).subspan(t * n_y, n_y);
+      double value = classifies && arg_max(y) == data.label[t] ? 1 : 0;
+      for (std::size_t o = 0; !classifies && o < n_y; ++o) {
+        const double d = static_cast<double>(y[o]) - static_cast<double>(data.value[t * n_y + o]);
+        value += d * d / static_cast<double>(n_y);
+      }
+      sum[i / per_place] += static_cast<double>(data.weight[t]) * value;
+      weight[i / per_place] += static_cast<double>(data.weight[t]);
+    }
+  Series series{classifies ? "right answers by the place in the sequence" : "RMSE by the place in the sequence",
+                {},
+                &class_ink(0)};
+  for (std::size_t i = 0; i < sum.size(); ++i) {
+    const double mean = weight[i] > 0 ? sum[i] / weight[i] : std::nan("");
+    series.values.push_back(classifies ? mean : std::sqrt(mean));
+  }
+  ChartOptions options;
+  options.x_name = "step";
+  options.share = classifies;
+  options.from_zero = true;
+  options.height = 220;
+  options.step = static_cast<double>(per_place);
+  return html::figure(line_chart({series}, options));
+}
+
+std::string value_scores(const Model& model, const RegressionScores& scores) {
+  if (scores.outputs.size() < 2) return "";
+  std::vector<std::vector<std::string>> rows;
+  for (std::size_t o = 0; o < scores.outputs.size(); ++o)
+    rows.push_back({xml_escaped(model.schema.targets[o]), size_of(scores.outputs[o].rmse),
+                    size_of(scores.outputs[o].mae), score(scores.outputs[o].r2)});
+  return html::table({"target", "RMSE", "MAE", "R2"}, rows);
+}
+
+std::string scatters(const Model& model, const Sequences& data, const Predictions& predictions) {
+  const auto n_y = static_cast<std::size_t>(model.n_y());
+  std::string body = "<div class=\"row\">\n";
+  for (std::size_t o = 0; o < std::min(n_y, kMostScatters); ++o) {
+    std::vector<float> targets, answers;
+    for (std::size_t t = 0; t < data.steps(); ++t) {
+      if (data.weight[t] <= 0) continue;
+      targets.push_back(data.value[t * n_y + o]);
+      answers.push_back(predictions.output[t * n_y + o]);
+    }
+    body += html::figure(scatter_chart(targets, answers, model.schema.targets[o]));
+  }
+  return body + "</div>\n";
+}
+
+}  // namespace
+
+std::string score_section(const Model& model, const Sequences& data, const Predictions& predictions,
+                          const Scores& scores) {
+  if (model.schema.task == Task::kClassification) {
+    const ClassificationScores& c = scores.classification;
+    std::string body = html::table({}, {{"accuracy", score(c.accuracy)},
+                                        {"balanced accuracy", score(c.balanced_accuracy)},
+                                        {"macro F1", score(c.macro_f1)},
+                                        {"AUC", score(c.auc)},
+                                        {"log loss", score(c.log_loss)}});
+    body += class_scores(model, c) + confusion(model, c) + over_time(model, data, predictions);
+    return html::section("scores", "Scores", body);
+  }
+  const RegressionScore& overall = scores.regression.overall;
+  std::string body =
+      html::table({}, {{"RMSE", size_of(overall.rmse)}, {"MAE", size_of(overall.mae)}, {"R2", score(overall.r2)}});
+  body +=
+      value_scores(model, scores.regression) + scatters(model, data, predictions) + over_time(model, data, predictions);
+  return html::section("scores", "Scores", body);
+}
+
+}  // namespace remede

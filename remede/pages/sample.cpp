@@ -1,0 +1,167 @@
+#include "remede/pages/sample.h"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+#include <fmt/format.h>
+
+#include "remede/base/arithmetic.h"
+#include "remede/base/random.h"
+#include "remede/base/text.h"
+
+namespace remede {
+namespace {
+
+constexpr double kLeastProbability = 1e-15;
+
+bool has_target(const Sequences& data, std::size_t step) { return data.has_targets() && data.weight[step] > 0; }
+
+// How wrong each step is: the loss to sum, and whether it is marked.
+struct StepErrors {
+  std::vector<double> loss;          // (steps) log loss, or mean squared error; 0 without target
+  std::vector<std::uint8_t> marked;  // (steps)
+};
+
+double squared_error(const Sequences& data, const Predictions& predictions, std::size_t at) {
+  const double d = static_cast<double>(predictions.output[at]) - static_cast<double>(data.value[at]);
+  return std::isfinite(d) ? d * d : 0;
+}
+
+std::vector<float> far_off(const Sequences& data, const Predictions& predictions) {
+  const auto n_y = static_cast<std::size_t>(data.n_y);
+  std::vector<double> sum(n_y);
+  double count = 0;
+  for (std::size_t t = 0; t < data.steps(); ++t) {
+    if (!has_target(data, t)) continue;
+    count += 1;
+    for (std::size_t o = 0; o < n_y; ++o) sum[o] += squared_error(data, predictions, t * n_y + o);
+  }
+  std::vector<float> limits;
+  for (const double s : sum) limits.push_back(static_cast<float>(count > 0 ? 2 * std::sqrt(s / count) : 0.0));
+  return limits;
+}
+
+StepErrors class_errors(const Sequences& data, const Predictions& predictions) {
+  const auto n_y = static_cast<std::size_t>(data.n_y);
+  StepErrors errors{std::vector<double>(data.steps()), std::vector<std::uint8_t>(data.steps())};
+  for (std::size_t t = 0; t < data.steps(); ++t) {
+    if (!has_target(data, t)) continue;
+    const std::span<const float> y = std::span(predictions.output).subspan(t * n_y, n_y);
+    const auto p = static_cast<double>(y[static_cast<std::size_t>(data.label[t])]);
+    errors.loss[t] = -log(p > kLeastProbability ? p : kLeastProbability);
+    errors.marked[t] = arg_max(y) != data.label[t] ? 1 : 0;
+  }
+  return errors;
+}
+
+StepErrors value_errors(const Sequences& data, const Predictions& predictions, std::span<const float> limits) {
+  const auto n_y = static_cast<std::size_t>(data.n_y);
+  StepErrors errors{std::vector<double>(data.steps()), std::vector<std::uint8_t>(data.steps())};
+  for (std::size_t t = 0; t < data.steps(); ++t) {
+    if (!has_target(data, t)) continue;
+    for (std::size_t o = 0; o < n_y; ++o) {
+      const std::size_t at = t * n_y + o;
+      errors.loss[t] += squared_error(data, predictions, at) / static_cast<double>(n_y);
+      // In float, as the page does it.
+      if (std::abs(predictions.output[at] - data.value[at]) > limits[o]) errors.marked[t] = 1;
+    }
+  }
+  return errors;
+}
+
+// Where the largest loss is, `length` steps of begin .. end; the first of equals.
+std::size_t worst_stretch(const StepErrors& errors, std::size_t begin, std::size_t end, std::size_t length) {
+  double sum = 0;
+  for (std::size_t t = begin; t < begin + length; ++t) sum += errors.loss[t];
+  double most = sum;
+  std::size_t best = begin;
+  for (std::size_t t = begin; t + length < end; ++t) {
+    sum += errors.loss[t + length] - errors.loss[t];
+    if (sum > most) {
+      most = sum;
+      best = t + 1;
+    }
+  }
+  return best;
+}
+
+Excerpt excerpt_of(Task task, const Sequences& data, const StepErrors& errors, std::size_t s, std::size_t most_length) {
+  Excerpt excerpt;
+  excerpt.sequence = s;
+  excerpt.begin = static_cast<std::size_t>(data.offset[s]);
+  excerpt.end = static_cast<std::size_t>(data.offset[s + 1]);
+  if (excerpt.end - excerpt.begin > most_length) {
+    excerpt.begin = worst_stretch(errors, excerpt.begin, excerpt.end, most_length);
+    excerpt.end = excerpt.begin + most_length;
+  }
+  for (std::size_t t = excerpt.begin; t < excerpt.end; ++t) {
+    if (!has_target(data, t)) continue;
+    ++excerpt.targets;
+    excerpt.loss += errors.loss[t];
+    excerpt.marked += errors.marked[t];
+  }
+  if (excerpt.targets > 0) excerpt.loss /= static_cast<double>(excerpt.targets);
+  if (task == Task::kRegression) excerpt.loss = std::sqrt(excerpt.loss);
+  return excerpt;
+}
+
+// What is worse comes first: in classification more mistakes, then a larger loss.
+void sort_worst_first(Task task, std::vector<Excerpt>& excerpts) {
+  std::stable_sort(excerpts.begin(), excerpts.end(), [&](const Excerpt& a, const Excerpt& b) {
+    if (task == Task::kClassification && a.marked != b.marked) return a.marked > b.marked;
+    return a.loss > b.loss;
+  });
+}
+
+std::size_t values_of(const Sequences& data, const Excerpt& excerpt) {
+  return (excerpt.end - excerpt.begin) * static_cast<std::size_t>(data.n_x + data.n_y + 1);
+}
+
+// As many as the room for values allows, at least one.
+std::size_t affordable(const Sequences& data, const std::vector<Excerpt>& sorted, const SampleOptions& options) {
+  double values = 0;
+  for (const Excerpt& excerpt : sorted) values += static_cast<double>(values_of(data, excerpt));
+  const double share = values > 0 ? static_cast<double>(options.most_values) / values : 1;
+  const auto count = static_cast<double>(sorted.size());
+  const auto room = share >= 1 ? sorted.size() : static_cast<std::size_t>(count * share);
+  return std::max<std::size_t>(1, std::min({options.most_sequences, room, sorted.size()}));
+}
+
+}  // namespace
+
+Sample choose_sample(Task task, const Sequences& data, const Predictions& predictions, const SampleOptions& options) {
+  Sample sample;
+  if (task == Task::kRegression && data.has_targets()) sample.far_off = far_off(data, predictions);
+  StepErrors errors{std::vector<double>(data.steps()), std::vector<std::uint8_t>(data.steps())};
+  if (data.has_targets())
+    errors = task == Task::kClassification ? class_errors(data, predictions)
+                                           : value_errors(data, predictions, sample.far_off);
+  std::vector<Excerpt>& all = sample.excerpts;
+  for (std::size_t s = 0; s < data.count(); ++s)
+    if (data.length(s) > 0)
+      all.push_back(excerpt_of(task, data, errors, s, std::max<std::size_t>(1, options.most_length)));
+  const std::size_t total = all.size();
+  if (data.has_targets()) sort_worst_first(task, all);
+  const std::size_t count = total == 0 ? 0 : affordable(data, all, options);
+  const auto things = [](std::size_t n) {
+    return fmt::format("{} sequence{}", grouped(static_cast<long long>(n)), n == 1 ? "" : "s");
+  };
+  if (count == total) {
+    sample.note = total == 1 ? "1 sequence" : fmt::format("all {}", things(total));
+    return sample;
+  }
+  const std::size_t worst = data.has_targets() ? (count + 1) / 2 : 0;
+  Random random(options.seed);
+  random.shuffle(std::span(all).subspan(worst));
+  all.resize(count);
+  if (data.has_targets())
+    sort_worst_first(task, all);
+  else
+    std::sort(all.begin(), all.end(), [](const Excerpt& a, const Excerpt& b) { return a.sequence < b.sequence; });
+  sample.note = fmt::format("{} of {}: ", grouped(static_cast<long long>(count)), things(total));
+  sample.note += worst == 0 ? "drawn at random" : fmt::format("the {} worst, {} drawn at random", worst, count - worst);
+  return sample;
+}
+
+}  // namespace remede

@@ -1,0 +1,45 @@
+// What the inputs and outputs of a model are called, and how columns of words become numbers. It knows nothing of
+// files: whoever reads data for a model starts from here.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace remede {
+
+enum class Task : std::uint8_t { kClassification, kRegression };
+
+enum class TargetPer : std::uint8_t { kStep, kSequence };
+
+// How an input is made from a column of words, or of times. Inputs without one are numbers, as they stand in their
+// column.
+struct InputCode {
+  std::string input;               // name of the input
+  std::string column;              // the column it is made from
+  bool gap = false;                // the time since the step before, in seconds where times are dates; no words then
+  std::vector<std::string> words;  // known words of the column
+  std::vector<float> values;       // (words) what each counts as
+  std::optional<float> other;      // what all other words count as; nothing: as missing
+
+  bool operator==(const InputCode&) const = default;
+};
+
+struct Schema {
+  Task task = Task::kClassification;
+  std::vector<std::string> inputs;   // (n_x) names of the inputs, in the order of Sequences::x
+  std::vector<std::string> targets;  // names of the target columns: one in classification, n_y in regression
+  std::vector<std::string> classes;  // (n_y) labels as they stand in the file; empty in regression
+  std::string id;                    // name of the id column, "row", "file", or empty (the file is one sequence)
+  std::string time;                  // name of the time column, or empty (the order of the rows)
+  std::vector<InputCode> codes;      // of some inputs; those of inputs that are not there mean nothing
+  TargetPer target_per = TargetPer::kStep;
+  int horizon = 0;
+
+  int n_x() const { return static_cast<int>(inputs.size()); }
+  int n_y() const { return static_cast<int>(task == Task::kClassification ? classes.size() : targets.size()); }
+  const InputCode* code_of(const std::string& input) const;  // null: it is a number
+};
+
+}  // namespace remede

@@ -1,0 +1,79 @@
+#include "remede/pages/report.h"
+
+#include <gtest/gtest.h>
+
+#include "pages/data_sets.h"
+#include "remede/base/error.h"
+#include "support/hand_built.h"
+#include "support/random_model.h"
+
+namespace remede {
+namespace {
+
+bool has(const std::string& page, const std::string& text) { return page.find(text) != std::string::npos; }
+
+TEST(Report, HasEverySection) {
+  Model model = test::parity_tree();
+  model.training.settings = {{"seed", "7"}};
+  model.training.training_loss = {0.7, 0.3, 0.1};
+  model.training.validation_loss = {0.8, 0.4, 0.2};
+  ReportOptions options;
+  options.command = "remede train TRAINING.csv --seed 7";
+  options.data_name = "data.csv";
+  const std::string page = report_page(model, test::counting_data(model, {6, 4, 5}), options);
+  for (const char* const id : {"data", "scores", "learning", "tree", "machine", "trace", "importance", "settings"})
+    EXPECT_TRUE(has(page, std::string("<section id=\"") + id + "\">")) << id;
+  for (const char* const text : {"accuracy", "balanced accuracy", "Confusion", "validation loss", "--seed 7",
+                                 "data.csv", "missing", "Each leaf as a sentence", "How far back it looks", "shuffled"})
+    EXPECT_TRUE(has(page, text)) << text;
+  EXPECT_FALSE(has(page, "<script"));
+  EXPECT_FALSE(has(page, "{{"));
+}
+
+TEST(Report, RegressionHasErrorsAndAScatter) {
+  Model model = test::make_model(1, 0, {}, {}, test::split(0, 0.5F, test::leaf({1}), test::leaf({3})));
+  const std::string page = report_page(model, test::counting_data(model, {6, 4}));
+  for (const char* const text : {"RMSE", "MAE", "R2", "answers against targets"}) EXPECT_TRUE(has(page, text)) << text;
+  EXPECT_FALSE(has(page, "Confusion"));
+  EXPECT_FALSE(has(page, "id=\"machine\"")) << "no memory, no machine";
+}
+
+TEST(Report, WithoutTargetsThereAreNoScores) {
+  const Model model = test::parity_tree();
+  Dataset data = test::counting_data(model, {6, 4});
+  data.sequences.weight.clear();
+  data.sequences.label.clear();
+  const std::string page = report_page(model, data);
+  EXPECT_FALSE(has(page, "id=\"scores\""));
+  EXPECT_TRUE(has(page, "id=\"tree\""));
+  EXPECT_THROW(report_page(model, test::counting_data(model, {})), Error);
+}
+
+TEST(Report, NamesAreEscaped) {
+  Model model = test::parity_tree();
+  model.schema.inputs[0] = "<script>alert(1)</script>";
+  model.schema.classes[1] = "\"><img src=x>";
+  model.training.settings = {{"<b>", "</td>"}};
+  ReportOptions options;
+  options.data_name = "<i>.csv";
+  const std::string page = report_page(model, test::counting_data(model, {6, 4}), options);
+  for (const char* const text : {"<script", "<img", "<b>", "<i>"}) EXPECT_FALSE(has(page, text)) << text;
+}
+
+TEST(Report, AnyModelHasAPage) {
+  for (unsigned seed = 0; seed < 12; ++seed) {
+    Random random(seed);
+    test::RandomModelOptions options;
+    options.awkward = seed % 2 == 1;
+    options.most_trees = 3;
+    const Model model = test::random_model(random, options);
+    Dataset data = test::counting_data(model, {5, 3});
+    data.sequences.x[0] = std::numeric_limits<float>::quiet_NaN();
+    const std::string page = report_page(model, data);
+    EXPECT_TRUE(has(page, "</html>"));
+    EXPECT_FALSE(has(page, "=\"nan")) << "seed " << seed;
+  }
+}
+
+}  // namespace
+}  // namespace remede
