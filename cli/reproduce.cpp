@@ -17,7 +17,6 @@
 #include "remede/base/random.h"
 #include "remede/data/tasks.h"
 #include "remede/model/predict.h"
-#include "remede/simplify/simplify.h"
 #include "remede/train/fit.h"
 
 namespace remede {
@@ -80,9 +79,9 @@ TaskParts make_parts(const std::string& task, TaskOptions options, std::uint64_t
 }
 
 // Counts answers against targets.
-class Tally {
+class AnswerCount {
  public:
-  explicit Tally(const Schema& schema)
+  explicit AnswerCount(const Schema& schema)
       : zero_(static_cast<int>(std::find(schema.classes.begin(), schema.classes.end(), "0") - schema.classes.begin())) {
   }
   void add(int answer, int label) {
@@ -104,10 +103,10 @@ class Tally {
 
 Trial run_random(const TaskParts& parts, std::uint64_t seed) {
   Random random(seed, 0x677565737300);
-  Tally tally(parts.test.schema);
+  AnswerCount answers(parts.test.schema);
   for (const std::int32_t label : parts.test.sequences.label)
-    tally.add(static_cast<int>(random.below(parts.test.schema.classes.size())), label);
-  return tally.trial();
+    answers.add(static_cast<int>(random.below(parts.test.schema.classes.size())), label);
+  return answers.trial();
 }
 
 // The commonest training target of each position.
@@ -120,23 +119,14 @@ Trial run_naive(const TaskParts& parts) {
       count.resize(parts.test.schema.classes.size());
       ++count[static_cast<std::size_t>(training.label[static_cast<std::size_t>(training.offset[s]) + t])];
     }
-  Tally tally(parts.test.schema);
+  AnswerCount answers(parts.test.schema);
   for (std::size_t s = 0; s < test.count(); ++s)
     for (std::size_t t = 0; t < test.length(s); ++t) {
       const std::vector<int>& count = counts[t];
       const auto mode = static_cast<int>(std::max_element(count.begin(), count.end()) - count.begin());
-      tally.add(mode, test.label[static_cast<std::size_t>(test.offset[s]) + t]);
+      answers.add(mode, test.label[static_cast<std::size_t>(test.offset[s]) + t]);
     }
-  return tally.trial();
-}
-
-// The columns the model still reads.
-Sequences for_model(const Model& model, const Dataset& data) {
-  std::vector<int> inputs;
-  for (const std::string& name : model.schema.inputs)
-    inputs.push_back(static_cast<int>(std::find(data.schema.inputs.begin(), data.schema.inputs.end(), name) -
-                                      data.schema.inputs.begin()));
-  return select_inputs(data.sequences, inputs);
+  return answers.trial();
 }
 
 Trial run_fit(const std::string& method, const TaskParts& parts, std::uint64_t seed, int threads) {
@@ -148,13 +138,13 @@ Trial run_fit(const std::string& method, const TaskParts& parts, std::uint64_t s
   const auto begin = std::chrono::steady_clock::now();
   const Fit result = fit(parts.training, &parts.validation, config);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  const Sequences test = for_model(result.model, parts.test);
+  const Sequences& test = parts.test.sequences;
   const Predictions said = predict(result.model, test, threads);
   const auto n_y = static_cast<std::size_t>(result.model.n_y());
-  Tally tally(parts.test.schema);
+  AnswerCount answers(parts.test.schema);
   for (std::size_t t = 0; t < test.steps(); ++t)
-    tally.add(arg_max(std::span(said.output).subspan(t * n_y, n_y)), test.label[t]);
-  Trial trial = tally.trial();
+    answers.add(arg_max(std::span(said.output).subspan(t * n_y, n_y)), test.label[t]);
+  Trial trial = answers.trial();
   trial.nodes = result.model.node_count();
   trial.seconds = seconds;
   return trial;

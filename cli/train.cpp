@@ -20,6 +20,7 @@
 #include "remede/draw/text.h"
 #include "remede/model/file.h"
 #include "remede/schema/roles.h"
+#include "remede/simplify/simplify.h"
 #include "remede/train/fit.h"
 #include <CLI/CLI.hpp>
 
@@ -174,7 +175,8 @@ void train(TrainFlags flags) {
   callbacks.stop = [] { return SignalWatch::caught() != 0; };
   callbacks.checkpoint_due = [&] { return checkpoint.due(); };
   callbacks.checkpoint = [&](const Checkpoint& c) { checkpoint.write(c); };
-  const Fit result = fit(training, validation ? &*validation : nullptr, config, callbacks, from ? &*from : nullptr);
+  Fit result = fit(training, validation ? &*validation : nullptr, config, callbacks, from ? &*from : nullptr);
+  if (config.simplify) result.model = without_unused_inputs(result.model);
   line.clear();
   save_model(result.model, flags.output);
   if (result.stopped) {

@@ -23,6 +23,7 @@
 
 #include "python/bindings.h"
 #include "remede/base/error.h"
+#include "remede/simplify/simplify.h"
 
 namespace nb = nanobind;
 
@@ -163,6 +164,7 @@ nb::dict fit_data(const Dataset& training, const Dataset* validation, const Sett
   std::thread thread([&] {
     try {
       found = fit(training, validation, config, callbacks);
+      if (config.simplify) found->model = without_unused_inputs(found->model);
     } catch (...) {
       failure = std::current_exception();
     }

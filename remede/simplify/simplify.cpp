@@ -82,6 +82,8 @@ Simplified simplify(const Model& model, const SimplifyOptions& options, const Se
   return result;
 }
 
+Model without_unused_inputs(const Model& model) { return simplify(model, {}, nullptr, nullptr).model; }
+
 Sequences select_inputs(const Sequences& sequences, const std::vector<int>& inputs) {
   Sequences selected = sequences;
   selected.n_x = static_cast<int>(inputs.size());

@@ -39,6 +39,9 @@ struct Simplified {
 Simplified simplify(const Model& model, const SimplifyOptions& options, const Sequences* training,
                     const Sequences* validation);
 
+// The model without inputs that nothing reads: what is saved and shown after training. Every prediction stays the same.
+Model without_unused_inputs(const Model& model);
+
 // The sequences with only these inputs, in this order: data for a model that lost some.
 Sequences select_inputs(const Sequences& sequences, const std::vector<int>& inputs);
 

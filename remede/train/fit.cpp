@@ -147,8 +147,9 @@ Fit fit(const Dataset& training, const Dataset* validation, const Config& config
   if (validation == nullptr && result.held_out && config.recipe == Recipe::kDefault && !found.stopped)
     polish_all(found.finalists, candidates, training, folds, config);
   result.model = assemble_kept(candidates);
-  if (config.simplify)
-    result.model = simplify(result.model, {}, nullptr, nullptr).model;  // inputs that nothing reads go
+  SimplifyOptions exactly;
+  exactly.exact.drop_inputs = false;  // the model reads the data it was given
+  if (config.simplify) result.model = simplify(result.model, exactly, nullptr, nullptr).model;
   return result;
 }
 

@@ -10,7 +10,7 @@
 namespace remede {
 
 struct Fit {
-  Model model;
+  Model model;  // with the inputs of the training data; without_unused_inputs() makes it ready to publish
   Score validation;
   bool held_out = true;   // false: the score is of the training data, since there was nothing to hold out
   int trained_nodes = 0;  // before the tree was simplified

@@ -112,6 +112,13 @@ TEST(cpu_engine, gives_the_gradient_of_the_plain_engine_in_deep_trees) {
     expect_same(random_setting(random, 9 + static_cast<int>(random.below(3))), seed);
 }
 
+// Up to depth 8 the kernel visits every node, beyond it follows paths: both sides of the border.
+TEST(cpu_engine, gives_the_gradient_of_the_plain_engine_where_the_two_kernels_meet) {
+  Random random(15);
+  for (std::uint64_t seed = 0; seed < 24; ++seed)
+    expect_same(random_setting(random, 7 + static_cast<int>(seed % 3)), seed);
+}
+
 TEST(cpu_engine, long_sequences_and_their_windows_lose_the_same) {
   Random random(14);
   for (std::uint64_t seed = 0; seed < 6; ++seed) {
@@ -143,7 +150,7 @@ TEST(cpu_engine, long_sequences_and_their_windows_lose_the_same) {
 
 TEST(cpu_engine, gives_the_same_bits_for_any_number_of_threads) {
   Random random(13);
-  for (const int depth : {3, 6, 10}) {
+  for (const int depth : {3, 6, 8, 10}) {
     const Setting s = random_setting(random, depth);
     const Sequences data = random_data(s, random, 200);
     const Parameters<float> p = random_parameters(s.shape, 7);

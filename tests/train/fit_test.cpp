@@ -9,6 +9,7 @@
 #include "remede/base/error.h"
 #include "remede/model/batch.h"
 #include "remede/model/file.h"
+#include "remede/simplify/simplify.h"
 #include "remede/train/prepare.h"
 #include "train/small_data.h"
 
@@ -41,6 +42,22 @@ Fit fit_in_pieces(const Dataset& data, const Config& config, int every, int& pie
     Fit result = fit(data, nullptr, config, callbacks, last ? &from : nullptr);
     if (!result.stopped) return result;
   }
+}
+
+TEST(Fit, TheModelHasTheInputsOfItsData) {
+  Dataset data = testing::fixed_delay(60, 4);
+  Sequences& s = data.sequences;
+  std::vector<float> wide;
+  for (const float x : s.x) wide.insert(wide.end(), {7.0F, x, 7.0F});  // constants: no split can use them
+  s.x = wide;
+  s.n_x = 3;
+  data.schema.inputs = {"before", "x1", "after"};
+  const Fit result = fit(data, nullptr, quick());
+  EXPECT_EQ(result.model.schema.inputs, data.schema.inputs);
+  const Model published = without_unused_inputs(result.model);
+  ASSERT_EQ(published.schema.inputs.size(), 1U);
+  const int kept = published.schema.inputs.front() == "x1" ? 1 : 0;  // one is kept where the tree reads none
+  EXPECT_EQ(predict_batch(published, select_inputs(s, {kept}), 1).output, predict_batch(result.model, s, 1).output);
 }
 
 TEST(Fit, LearnsADelayFarAboveTheNaiveGuess) {
