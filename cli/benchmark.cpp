@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/common.h"
+#include "cli/files.h"
 #include "cli/verbs.h"
 #include "remede/base/error.h"
 #include "remede/base/threads.h"
@@ -346,16 +347,17 @@ void add_benchmark(CLI::App& app) {
                    "train: first train so many updates on the task sign-memory, then time that tree")
       ->check(CLI::Range(0, 1000000).description(""))
       ->type_name("N");
-  verb->add_option("--model", flags->model, "predict, stream: time this model instead of a random tree")
-      ->type_name("FILE");
-  verb->add_option("--data", flags->data, "predict, stream: on the sequences of this file")->type_name("FILE");
+  reads_file(verb->add_option("--model", flags->model, "predict, stream: time this model instead of a random tree")
+                 ->type_name("FILE"));
+  reads_file(
+      verb->add_option("--data", flags->data, "predict, stream: on the sequences of this file")->type_name("FILE"));
   verb->add_option("--seconds", flags->seconds, "How long to measure")
       ->check(CLI::Range(0.001, 3600.0).description(""))
       ->type_name("S")
       ->capture_default_str();
   add_threads_flag(*verb, flags->threads);
   verb->add_flag("--json", flags->json, "Print one JSON object");
-  verb->callback([flags] { benchmark(*flags); });
+  on_run(*verb, [flags] { benchmark(*flags); });
 }
 
 }  // namespace remede

@@ -9,6 +9,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "cli/files.h"
 #include "remede/base/file.h"
 #include "remede/schema/roles.h"
 
@@ -85,11 +86,11 @@ void add_schema_flags(CLI::App& verb, Roles& roles) {
 
 // The last of them, so that the flags have been read when it is.
 void add_roles_file_flag(CLI::App& verb, Roles& roles) {
-  verb.add_option_function<std::string>(
-          "--roles", [&roles](const std::string& path) { read_roles(path, roles); },
-          "File that says what these flags say (docs/data.md); flags win")
-      ->type_name("FILE")
-      ->group("Columns");
+  reads_file(verb.add_option_function<std::string>(
+                     "--roles", [&roles](const std::string& path) { read_roles(path, roles); },
+                     "File that says what these flags say (docs/data.md); flags win")
+                 ->type_name("FILE")
+                 ->group("Columns"));
 }
 
 // Number of single-letter edits (insert, delete, replace, swap of neighbours) from one word to the other.

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/common.h"
+#include "cli/files.h"
 #include "cli/parameters.h"
 #include "cli/tables.h"
 #include "cli/train_watch.h"
@@ -86,9 +87,9 @@ void run_cross_validate(CrossValidateFlags flags) {
 void add_cross_validate(CLI::App& app) {
   CLI::App* const verb = app.add_subcommand("cross-validate", "Train and score over folds of the data");
   const auto flags = std::make_shared<CrossValidateFlags>();
-  verb->add_option("data", flags->data, "CSV or .ts file, gzip and zstd too; 'data/*.csv' for several")
-      ->type_name("DATA")
-      ->required();
+  reads_file(verb->add_option("data", flags->data, "CSV or .ts file, gzip and zstd too; 'data/*.csv' for several")
+                 ->type_name("DATA")
+                 ->required());
   verb->add_option("--folds", flags->folds, "Number of folds")
       ->type_name("N")
       ->check(CLI::Range(2, 1000).description(""))
@@ -108,7 +109,7 @@ void add_cross_validate(CLI::App& app) {
       "training part. With --forward every sequence is cut in time into one piece more than folds, each from empty "
       "memory;\n"
       "fold k learns from the first k and is tested on the next. The sd is that of a sample, over the folds.");
-  verb->callback([flags] { run_cross_validate(*flags); });
+  on_run(*verb, [flags] { run_cross_validate(*flags); });
 }
 
 }  // namespace remede

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/common.h"
+#include "cli/files.h"
 #include "cli/tables.h"
 #include "cli/verbs.h"
 #include "remede/base/text.h"
@@ -121,13 +122,13 @@ void describe_file(DescribeFlags flags) {
 void add_describe(CLI::App& app) {
   CLI::App* const verb = app.add_subcommand("describe", "Say what is understood of a data file, before training");
   const auto flags = std::make_shared<DescribeFlags>();
-  verb->add_option("data", flags->data, "CSV or .ts file, gzip and zstd too; 'data/*.csv' for several")
-      ->type_name("DATA")
-      ->required();
+  reads_file(verb->add_option("data", flags->data, "CSV or .ts file, gzip and zstd too; 'data/*.csv' for several")
+                 ->type_name("DATA")
+                 ->required());
   verb->add_flag("--json", flags->json, "Print one JSON object instead of a table");
   add_role_flags(*verb, flags->roles, true);
   verb->footer("The flags are those of `remede train`: what reads well here trains there.");
-  verb->callback([flags] { describe_file(*flags); });
+  on_run(*verb, [flags] { describe_file(*flags); });
 }
 
 }  // namespace remede

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/common.h"
+#include "cli/files.h"
 #include "cli/tables.h"
 #include "cli/verbs.h"
 #include "remede/base/text.h"
@@ -153,16 +154,16 @@ void evaluate_file(const EvaluateFlags& flags) {
 void add_evaluate(CLI::App& app) {
   CLI::App* const verb = app.add_subcommand("evaluate", "Score a model on data with known targets");
   const auto flags = std::make_shared<EvaluateFlags>();
-  verb->add_option("model", flags->model, "Model file")->type_name("MODEL")->required();
-  verb->add_option("data", flags->data, "CSV file with one row per step; columns match by name")
-      ->type_name("DATA")
-      ->required();
+  reads_file(verb->add_option("model", flags->model, "Model file")->type_name("MODEL")->required());
+  reads_file(verb->add_option("data", flags->data, "CSV file with one row per step; columns match by name")
+                 ->type_name("DATA")
+                 ->required());
   verb->add_flag("--json", flags->json, "Print one JSON object instead of a table");
   add_threads_flag(*verb, flags->threads);
   add_quiet_flag(*verb, flags->quiet);
   add_role_flags(*verb, flags->roles, false);
   verb->footer("Steps without a target do not count. A figure that is not defined is shown as - and is null in JSON.");
-  verb->callback([flags] { evaluate_file(*flags); });
+  on_run(*verb, [flags] { evaluate_file(*flags); });
 }
 
 }  // namespace remede

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cli/common.h"
+#include "cli/files.h"
 #include "cli/verbs.h"
 #include "remede/base/file.h"
 #include "remede/base/text.h"
@@ -160,8 +161,9 @@ void explain_model(ExplainFlags flags) {
 void add_explain(CLI::App& app) {
   CLI::App* const verb = app.add_subcommand("explain", "Show why a model says what it says, step by step or as a page");
   const auto flags = std::make_shared<ExplainFlags>();
-  verb->add_option("model", flags->model, "Model file")->type_name("MODEL")->required();
-  verb->add_option("data", flags->data, "CSV file with one row per step; columns match by name")->type_name("DATA");
+  reads_file(verb->add_option("model", flags->model, "Model file")->type_name("MODEL")->required());
+  reads_file(verb->add_option("data", flags->data, "CSV file with one row per step; columns match by name")
+                 ->type_name("DATA"));
   verb->add_option("--sequence", flags->sequence,
                    "Sequence to follow: its id, or its number from 1 (default: the one the model does worst on)")
       ->type_name("ID");
@@ -172,9 +174,9 @@ void add_explain(CLI::App& app) {
       ->group(views);
   verb->add_flag("--rules", flags->rules, "Each leaf as one sentence; with data, the most frequent first")
       ->group(views);
-  verb->add_option("--html", flags->html, "The explorer: a page to play with, in one file")
-      ->type_name("FILE")
-      ->group(views);
+  writes_file(verb->add_option("--html", flags->html, "The explorer: a page to play with, in one file")
+                  ->type_name("FILE")
+                  ->group(views));
   verb->add_option("--sequences", flags->sequences,
                    "Most sequences in the explorer, half of them the worst (default: 200)")
       ->type_name("N")
@@ -183,7 +185,8 @@ void add_explain(CLI::App& app) {
   verb->add_option("--format", flags->format,
                    "table, json or svg; --machine: text, json, svg or dot (default: by the name of the output)")
       ->type_name("FORMAT");
-  verb->add_option("-o,--output", flags->output, "Where to write (default: standard output)")->type_name("FILE");
+  writes_file(
+      verb->add_option("-o,--output", flags->output, "Where to write (default: standard output)")->type_name("FILE"));
   verb->add_option("--seed", flags->seed, "Seed of what is shuffled or drawn (default: 1)")->type_name("N");
   add_threads_flag(*verb, flags->threads);
   add_quiet_flag(*verb, flags->quiet);
@@ -195,7 +198,7 @@ void add_explain(CLI::App& app) {
       "  remede explain model.json data.csv --machine             states, and when it goes from one to another\n"
       "  remede explain model.json data.csv --html explorer.html  everything, to play with\n"
       "See docs/explain.md.");
-  verb->callback([flags] { explain_model(*flags); });
+  on_run(*verb, [flags] { explain_model(*flags); });
 }
 
 }  // namespace remede

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "cli/common.h"
+#include "cli/files.h"
 #include "cli/verbs.h"
 #include "remede/base/error.h"
 #include "remede/data/tasks.h"
@@ -38,9 +39,9 @@ void add_flags(CLI::App& verb, GenerateFlags& flags) {
       ->required()
       ->type_name("")
       ->check(CLI::Validator(check_task, ""));
-  verb.add_option("-o,--output", flags.output, "File to write; - is standard output")
-      ->type_name("FILE")
-      ->capture_default_str();
+  writes_file(verb.add_option("-o,--output", flags.output, "File to write; - is standard output")
+                  ->type_name("FILE")
+                  ->capture_default_str());
   const auto add = [&](const char* name, auto& value, const char* help) {
     verb.add_option(name, value, help)->capture_default_str();
   };
@@ -103,7 +104,7 @@ void add_generate(CLI::App& app) {
   const auto flags = std::make_shared<GenerateFlags>();
   add_flags(*verb, *flags);
   verb->footer(list_of_tasks());
-  verb->callback([verb, flags] {
+  on_run(*verb, [verb, flags] {
     settle(*verb, *flags);
     const Dataset data = generate_or_refuse(*flags);
     write_dataset(flags->output, data);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/common.h"
+#include "cli/files.h"
 #include "cli/verbs.h"
 #include "remede/data/csv.h"
 #include "remede/model/batch.h"
@@ -89,11 +90,12 @@ void predict_file(const PredictFlags& flags) {
 void add_predict(CLI::App& app) {
   CLI::App* const verb = app.add_subcommand("predict", "Apply a model to data");
   const auto flags = std::make_shared<PredictFlags>();
-  verb->add_option("model", flags->model, "Model file")->type_name("MODEL")->required();
-  verb->add_option("data", flags->data, "CSV file with one row per step; columns match by name")
-      ->type_name("DATA")
-      ->required();
-  verb->add_option("-o,--output", flags->output, "CSV file to write (default: standard output)")->type_name("FILE");
+  reads_file(verb->add_option("model", flags->model, "Model file")->type_name("MODEL")->required());
+  reads_file(verb->add_option("data", flags->data, "CSV file with one row per step; columns match by name")
+                 ->type_name("DATA")
+                 ->required());
+  writes_file(verb->add_option("-o,--output", flags->output, "CSV file to write (default: standard output)")
+                  ->type_name("FILE"));
   verb->add_flag("--last", flags->last, "Only the last step of every sequence");
   add_threads_flag(*verb, flags->threads);
   add_quiet_flag(*verb, flags->quiet);
@@ -102,7 +104,7 @@ void add_predict(CLI::App& app) {
       "Writes one row per row of the data, in their order: the id and time columns, then `prediction` and for every "
       "class\n"
       "its probability as `p_CLASS`, or `prediction` alone in regression (`prediction_TARGET` for several targets).");
-  verb->callback([flags] { predict_file(*flags); });
+  on_run(*verb, [flags] { predict_file(*flags); });
 }
 
 }  // namespace remede

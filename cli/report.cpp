@@ -5,6 +5,7 @@
 #include <string>
 
 #include "cli/common.h"
+#include "cli/files.h"
 #include "cli/verbs.h"
 #include "remede/base/error.h"
 #include "remede/model/file.h"
@@ -77,20 +78,20 @@ void add_report(CLI::App& app) {
   CLI::App* const verb =
       app.add_subcommand("report", "Write a page about a model: data, scores, curves, tree, settings");
   const auto flags = std::make_shared<ReportFlags>();
-  verb->add_option("model", flags->model, "Model file")->type_name("MODEL")->required();
-  verb->add_option("data", flags->data, "CSV file with one row per step; columns match by name")
-      ->type_name("DATA")
-      ->required();
-  verb->add_option("-o,--output", flags->output, "HTML file to write (default: report.html)")
-      ->type_name("FILE")
-      ->default_str("report.html");
+  reads_file(verb->add_option("model", flags->model, "Model file")->type_name("MODEL")->required());
+  reads_file(verb->add_option("data", flags->data, "CSV file with one row per step; columns match by name")
+                 ->type_name("DATA")
+                 ->required());
+  writes_file(verb->add_option("-o,--output", flags->output, "HTML file to write (default: report.html)")
+                  ->type_name("FILE")
+                  ->default_str("report.html"));
   flags->output = "report.html";
   add_threads_flag(*verb, flags->threads);
   add_quiet_flag(*verb, flags->quiet);
   add_role_flags(*verb, flags->roles, false);
   verb->footer(
       "The page is one file: it loads nothing and can be sent on. Data without targets give a page without scores.");
-  verb->callback([flags] { report(*flags); });
+  on_run(*verb, [flags] { report(*flags); });
 }
 
 }  // namespace remede

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "cli/common.h"
+#include "cli/files.h"
 #include "cli/verbs.h"
 #include "remede/base/error.h"
 #include "remede/base/random.h"
@@ -257,7 +258,7 @@ void add_reproduce(CLI::App& app) {
   verb->add_flag("--json", flags->json, "One object per line and trial");
   add_threads_flag(*verb, flags->threads);
   add_quiet_flag(*verb, flags->quiet);
-  verb->callback([flags] { run(*flags); });
+  on_run(*verb, [flags] { run(*flags); });
 }
 
 }  // namespace remede

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "cli/common.h"
+#include "cli/files.h"
 #include "cli/verbs.h"
 #include "remede/base/file.h"
 #include "remede/draw/dot.h"
@@ -72,12 +73,13 @@ void show(const ShowFlags& flags) {
 void add_show(CLI::App& app) {
   CLI::App* const verb = app.add_subcommand("show", "Print the tree for reading, or draw it");
   const auto flags = std::make_shared<ShowFlags>();
-  verb->add_option("model", flags->model, "Model file")->required()->type_name("MODEL");
-  verb->add_option("--data", flags->data, "Data to count at the leaves, with how often each is right")
-      ->type_name("FILE");
+  reads_file(verb->add_option("model", flags->model, "Model file")->required()->type_name("MODEL"));
+  reads_file(verb->add_option("--data", flags->data, "Data to count at the leaves, with how often each is right")
+                 ->type_name("FILE"));
   verb->add_option("--format", flags->format, "text, svg or dot (default: by the name of the output, else text)")
       ->type_name("FORMAT");
-  verb->add_option("-o,--output", flags->output, "Where to write (default: standard output)")->type_name("FILE");
+  writes_file(
+      verb->add_option("-o,--output", flags->output, "Where to write (default: standard output)")->type_name("FILE"));
   verb->add_option("--terms", flags->terms, "Longest sum to write out; 0: no limit (default: 3)")
       ->type_name("N")
       ->check(CLI::NonNegativeNumber);
@@ -91,7 +93,7 @@ void add_show(CLI::App& app) {
       "  remede show model.json                                text\n"
       "  remede show model.json -o tree.svg --data data.csv    a picture with counts at the leaves\n"
       "  remede show model.json --format dot | dot -Tpdf -O    for Graphviz");
-  verb->callback([flags] { show(*flags); });
+  on_run(*verb, [flags] { show(*flags); });
 }
 
 }  // namespace remede

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/common.h"
+#include "cli/files.h"
 #include "cli/verbs.h"
 #include "remede/data/dataset.h"
 #include "remede/model/file.h"
@@ -86,13 +87,15 @@ void simplify_file(const SimplifyFlags& flags) {
 void add_simplify(CLI::App& app) {
   CLI::App* const verb = app.add_subcommand("simplify", "Make a model smaller, and say what was removed and why");
   const auto flags = std::make_shared<SimplifyFlags>();
-  verb->add_option("model", flags->model, "Model file")->type_name("MODEL")->required();
-  verb->add_option("data", flags->data, "CSV file with targets: what it is predicted as well without goes")
-      ->type_name("DATA");
-  verb->add_option("--output,-o", flags->output, "Where the smaller model goes; without it nothing is saved")
-      ->type_name("FILE");
-  verb->add_option("--validation", flags->validation, "More data, on which the model must not get worse either")
-      ->type_name("FILE");
+  reads_file(verb->add_option("model", flags->model, "Model file")->type_name("MODEL")->required());
+  reads_file(verb->add_option("data", flags->data, "CSV file with targets: what it is predicted as well without goes")
+                 ->type_name("DATA"));
+  writes_file(
+      verb->add_option("--output,-o", flags->output, "Where the smaller model goes; without it nothing is saved")
+          ->type_name("FILE"));
+  reads_file(
+      verb->add_option("--validation", flags->validation, "More data, on which the model must not get worse either")
+          ->type_name("FILE"));
   verb->add_flag("--exact", flags->exact, "Only steps that keep every prediction, bit for bit");
   verb->add_option("--round", flags->options.round_digits,
                    "Round numbers to so many digits, or as few more as the data allow")
@@ -108,7 +111,7 @@ void add_simplify(CLI::App& app) {
       "Collapsing is judged on DATA and --validation: accuracy does not fall, and log loss (or squared error) rises by "
       "0.01 nats "
       "(or 1%) at most. See docs/simplify.md.");
-  verb->callback([flags] { simplify_file(*flags); });
+  on_run(*verb, [flags] { simplify_file(*flags); });
 }
 
 }  // namespace remede

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli/common.h"
+#include "cli/files.h"
 #include "cli/parameters.h"
 #include "cli/spill.h"
 #include "cli/train_watch.h"
@@ -147,7 +148,17 @@ Dataset read_training(const TrainFlags& flags, const Config& config, std::option
   return training;
 }
 
-void train(TrainFlags flags) {
+// The command's files, and those that a checkpoint names. A run that is resumed may go on in its own checkpoint.
+void check_train_files(const CLI::App& verb, const TrainFlags& flags, const std::string& checkpoint) {
+  CommandFiles files{{{"data", flags.data}, {"--validation", flags.validation}},
+                     {{"--output", flags.output}, {"the checkpoint", checkpoint}}};
+  for (NamedFile& file : command_files(verb).read)
+    if (file.name != "--resume") files.read.push_back(std::move(file));
+  check_files(verb, files);
+  check_files(verb, {{{"--resume", flags.resume}}, {{"--output", flags.output}}});
+}
+
+void train(const CLI::App& verb, TrainFlags flags) {
   std::optional<Checkpoint> from;
   if (!flags.resume.empty()) from = load_checkpoint(flags.resume);
   if (from) take_from(from->notes, flags);
@@ -156,6 +167,9 @@ void train(TrainFlags flags) {
     throw UsageError("train: expected --split or --validation, got both");
   if (flags.output.empty()) flags.output = kModel;
   const Config config = config_of(flags, from);
+  const bool asked = !flags.checkpoint.empty();
+  const std::string unasked = flags.output == "-" ? "" : flags.output + ".checkpoint";
+  check_train_files(verb, flags, asked ? flags.checkpoint : unasked);
   expect_writable(flags.output);
   expect_writable(flags.checkpoint);
 
@@ -164,8 +178,6 @@ void train(TrainFlags flags) {
   const Dataset training = read_training(flags, config, validation);
   show_notes(flags.data, training, flags.quiet);
 
-  const bool asked = !flags.checkpoint.empty();
-  const std::string unasked = flags.output == "-" ? "" : flags.output + ".checkpoint";
   CheckpointFile checkpoint(asked ? flags.checkpoint : unasked, asked ? 0.0 : kSecondsBeforeCheckpoint,
                             notes_of(flags));
   ProgressLine line(flags.quiet, from.has_value());
@@ -193,11 +205,13 @@ void train(TrainFlags flags) {
 void add_train(CLI::App& app) {
   CLI::App* const verb = app.add_subcommand("train", "Learn a tree from data");
   const auto flags = std::make_shared<TrainFlags>();
-  verb->add_option("data", flags->data, "CSV or .ts file, gzip and zstd too; 'data/*.csv' for several")
-      ->type_name("DATA");
-  verb->add_option("-o,--output", flags->output, "Model file to write (default: model.json)")->type_name("MODEL");
-  verb->add_option("--validation", flags->validation, "Validation data; otherwise some sequences are held out")
-      ->type_name("FILE");
+  reads_file(verb->add_option("data", flags->data, "CSV or .ts file, gzip and zstd too; 'data/*.csv' for several")
+                 ->type_name("DATA"));
+  writes_file(
+      verb->add_option("-o,--output", flags->output, "Model file to write (default: model.json)")->type_name("MODEL"));
+  reads_file(
+      verb->add_option("--validation", flags->validation, "Validation data; otherwise some sequences are held out")
+          ->type_name("FILE"));
   verb->add_option("--split", flags->split,
                    "What is held out: sequence (whole ones), time (the end of each), or a column that says training, "
                    "validation or test, or groups")
@@ -205,22 +219,26 @@ void add_train(CLI::App& app) {
   verb->add_option("--memory-limit", flags->memory,
                    "Above it large data are kept in temporary files: 800M, 2G (default: half of the machine's)")
       ->type_name("BYTES");
-  verb->add_option(
-          "--checkpoint", flags->checkpoint,
-          "Keep the state of the run here (default: MODEL.checkpoint once it takes longer, removed at the end)")
-      ->type_name("FILE");
-  verb->add_option("--resume", flags->resume, "Continue the run that wrote this checkpoint, to the same model")
-      ->type_name("CHECKPOINT");
+  writes_file(
+      verb->add_option(
+              "--checkpoint", flags->checkpoint,
+              "Keep the state of the run here (default: MODEL.checkpoint once it takes longer, removed at the end)")
+          ->type_name("FILE"));
+  reads_file(
+      verb->add_option("--resume", flags->resume, "Continue the run that wrote this checkpoint, to the same model")
+          ->type_name("CHECKPOINT"));
   verb->add_flag("--parameters-page", flags->parameters_page, "Print docs/parameters.md")->group("");
   add_quiet_flag(*verb, flags->quiet);
   add_role_flags(*verb, flags->roles, true);
   add_parameter_flags(*verb, flags->given);
-  verb->footer("Ctrl-C stops after the current batch and saves the best model so far (exit code 130).");
-  verb->callback([flags] {
+  verb->footer(
+      "Ctrl-C, SIGTERM and SIGHUP stop after the current batch and save the best model so far (exit codes 130, 143, "
+      "129).");
+  verb->callback([verb, flags] {
     if (flags->parameters_page) {
       put(parameters_page());
     } else {
-      train(*flags);
+      train(*verb, *flags);
     }
   });
 }

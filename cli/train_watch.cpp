@@ -25,7 +25,7 @@ static_assert(std::atomic<int>::is_always_lock_free);
 
 extern "C" void remember_signal(int number) {
   signal_caught = number;
-  std::signal(number, SIG_DFL);  // the second one ends the program
+  std::signal(number, number == SIGHUP ? remember_signal : SIG_DFL);  // the second one ends the program
 }
 
 double seconds(Clock::duration d) { return std::chrono::duration<double>(d).count(); }
@@ -41,7 +41,8 @@ std::size_t terminal_columns() {
 
 }  // namespace
 
-SignalWatch::SignalWatch() {
+SignalWatch::SignalWatch() : hang_up_(std::signal(SIGHUP, remember_signal) != SIG_IGN) {
+  if (!hang_up_) std::signal(SIGHUP, SIG_IGN);
   signal_caught = 0;
   std::signal(SIGINT, remember_signal);
   std::signal(SIGTERM, remember_signal);
@@ -50,6 +51,7 @@ SignalWatch::SignalWatch() {
 SignalWatch::~SignalWatch() {
   std::signal(SIGINT, SIG_DFL);
   std::signal(SIGTERM, SIG_DFL);
+  if (hang_up_) std::signal(SIGHUP, SIG_DFL);
 }
 
 int SignalWatch::caught() { return signal_caught; }

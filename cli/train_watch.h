@@ -12,8 +12,8 @@
 
 namespace remede {
 
-// While it lives, Ctrl-C (SIGINT) and SIGTERM are remembered instead of ending the program; a second one ends it at
-// once. One at a time.
+// While it lives, Ctrl-C (SIGINT), SIGTERM and SIGHUP are remembered instead of ending the program. A second SIGINT or
+// SIGTERM ends it at once; a second SIGHUP does not, since a terminal that closes may send several. One at a time.
 class SignalWatch {
  public:
   SignalWatch();
@@ -23,6 +23,9 @@ class SignalWatch {
 
   // The signal that came, or 0. From any thread.
   static int caught();
+
+ private:
+  bool hang_up_;  // false: SIGHUP was ignored before (nohup), and stays so
 };
 
 // One line on a terminal, written over itself; nothing where standard error is not a terminal.

@@ -1,10 +1,12 @@
-// Whole files in and out. Writing goes to a temporary name beside the target and is renamed at the end, so that a
-// reader never sees half a file and a failed write leaves the old one. "-" is standard input or output.
+// Whole files in and out. A file is written under a temporary name beside its target, flushed to the disk and renamed,
+// so that a reader never sees half a file, and a failed write, a kill or a power cut leaves the old one or the new one.
+// "-" is standard input or output.
 #pragma once
 
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "remede/base/error.h"
 
@@ -21,6 +23,8 @@ class BrokenPipe : public Error {
 std::string read_file(const std::string& path, std::size_t limit = static_cast<std::size_t>(-1));
 
 // A file being written: append, then commit(). Without commit() the temporary file is removed. Not thread-safe.
+// Symbolic links are followed: the file they lead to is replaced, or created where it is missing. A file that is
+// replaced keeps its mode, and its owner where the process may set it; a new one gets the usual mode (umask).
 class AtomicFile {
  public:
   explicit AtomicFile(std::string path);
@@ -32,12 +36,23 @@ class AtomicFile {
   void commit();
 
  private:
-  std::string path_;
-  std::string temporary_;
+  std::string path_;       // as given, for messages
+  std::string target_;     // behind all links
+  std::string temporary_;  // beside the target; empty: written in place (standard output, a device, a pipe)
   int descriptor_ = -1;
   bool committed_ = false;
 };
 
 void write_file(const std::string& path, std::string_view bytes);
+
+// A file that a command reads or writes, and what the user calls it: {"--output", "m.json"}.
+struct NamedFile {
+  std::string name;
+  std::string path;
+};
+
+// Throws Error when an output is also an input or another output, however they are spelled: files are compared by
+// device and inode, files that do not exist yet by folder and name. Terminals and other devices may be several at once.
+void expect_separate_files(const std::vector<NamedFile>& inputs, const std::vector<NamedFile>& outputs);
 
 }  // namespace remede

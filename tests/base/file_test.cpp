@@ -112,6 +112,88 @@ TEST_F(File, ANewFileHasTheUsualMode) {
   EXPECT_EQ(there.st_mode & 0777, 0666 & ~mask);
 }
 
+mode_t mode_of(const std::string& path) {
+  struct stat there {};
+  EXPECT_EQ(stat(path.c_str(), &there), 0) << path;
+  return there.st_mode & 07777;
+}
+
+TEST_F(File, AFileThatIsReplacedKeepsItsMode) {
+  for (const mode_t mode : {0600, 0640, 0755, 0666, 0200}) {
+    write_file(path("a"), "old");
+    ASSERT_EQ(chmod(path("a").c_str(), mode), 0);
+    write_file(path("a"), "new");
+    EXPECT_EQ(mode_of(path("a")), mode);
+    ASSERT_EQ(chmod(path("a").c_str(), 0600), 0);
+    EXPECT_EQ(read_file(path("a")), "new");
+  }
+}
+
+TEST_F(File, LinksAreFollowedAndStay) {
+  fs::create_directory(path("elsewhere"));
+  write_file(path("elsewhere/a"), "old");
+  ASSERT_EQ(chmod(path("elsewhere/a").c_str(), 0640), 0);
+  fs::create_symlink("elsewhere/a", path("relative"));
+  fs::create_symlink(path("relative"), path("absolute"));
+  write_file(path("absolute"), "new");
+  EXPECT_TRUE(fs::is_symlink(path("absolute")));
+  EXPECT_TRUE(fs::is_symlink(path("relative")));
+  EXPECT_EQ(read_file(path("elsewhere/a")), "new");
+  EXPECT_EQ(mode_of(path("elsewhere/a")), 0640U);
+  EXPECT_EQ(files(), 3U);
+}
+
+TEST_F(File, ALinkToNothingGetsItsFile) {
+  fs::create_symlink("not_yet", path("link"));
+  write_file(path("link"), "x");
+  EXPECT_TRUE(fs::is_symlink(path("link")));
+  EXPECT_EQ(read_file(path("not_yet")), "x");
+  fs::create_symlink("round", path("round"));
+  EXPECT_THAT(error_of([&] { write_file(path("round"), "x"); }), HasSubstr("cannot write: Too many levels"));
+  fs::create_symlink("no/folder", path("lost"));
+  EXPECT_THAT(error_of([&] { write_file(path("lost"), "x"); }), HasSubstr("lost: cannot write: No such file"));
+}
+
+TEST_F(File, TheLongestNamesCanBeWritten) {
+  const std::string name(255, 'n');
+  write_file(path(name), "x");
+  EXPECT_EQ(read_file(path(name)), "x");
+  EXPECT_EQ(files(), 1U);
+}
+
+TEST_F(File, AnEmptyNameIsRefused) {
+  EXPECT_EQ(error_of([] { write_file("", "x"); }), "expected the name of a file to write, got ''");
+}
+
+TEST_F(File, InputsAndOutputsAreToldApartByTheFileBehindTheName) {
+  write_file(path("a"), "x");
+  write_file(path("b"), "x");
+  fs::create_symlink("a", path("soft"));
+  fs::create_hard_link(path("a"), path("hard"));
+  fs::create_symlink("missing", path("dangling"));
+  fs::create_directory_symlink(".", path("here"));
+  const auto clash = [&](const std::string& in, const std::string& out) {
+    return error_of([&] {
+      expect_separate_files({{"model", path("b")}, {"data", path(in)}}, {{"--output", path(out)}});
+    });
+  };
+  for (const char* out : {"a", "soft", "hard", "./a", "here/a", "here/here/soft"})
+    EXPECT_THAT(clash("a", out), HasSubstr("expected --output to be another file than data")) << out;
+  EXPECT_THAT(clash("soft", "hard"), HasSubstr("which are the same file"));
+  EXPECT_EQ(clash("a", "c"), "no error");
+  EXPECT_EQ(clash("a", "no/folder"), "no error") << "that it cannot be written is found when it is";
+  const auto twice = [&](const std::string& one, const std::string& other) {
+    return error_of([&] { expect_separate_files({}, {{"--output", path(one)}, {"--checkpoint", path(other)}}); });
+  };
+  for (const char* other : {"missing", "./missing", "here/missing", "dangling"})
+    EXPECT_THAT(twice("missing", other), HasSubstr("expected --output and --checkpoint to be two files")) << other;
+  EXPECT_EQ(twice("missing", "b"), "no error");
+  EXPECT_EQ(error_of([] {
+              expect_separate_files({{"data", "/dev/null"}}, {{"a", "/dev/null"}, {"b", "/dev/null"}});
+            }),
+            "no error");
+}
+
 TEST_F(File, APipeIsWrittenInPlace) {
   ASSERT_EQ(mkfifo(path("pipe").c_str(), 0600), 0);
   std::string got;

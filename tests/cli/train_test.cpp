@@ -143,5 +143,24 @@ TEST_F(TrainVerb, ControlCSavesTheBestSoFarAndTheRunCanGoOn) {
   EXPECT_EQ(wait(again), 143);
 }
 
+// A terminal that closes may send the signal several times: the second must not end the save.
+TEST_F(TrainVerb, AHangUpSavesLikeATermination) {
+  const pid_t child = start(command("m.json", "100000000"));
+  ASSERT_TRUE(wait_for("m.json.state"));
+  for (int i = 0; i < 3; ++i) ::kill(child, SIGHUP);
+  EXPECT_EQ(wait(child), 129);
+  EXPECT_THAT(text("err"), HasSubstr("stopped: the best model so far is in m.json"));
+  EXPECT_EQ(run({"evaluate", "m.json", "data.csv"}), 0) << text("err");
+}
+
+TEST_F(TrainVerb, UnderNohupAHangUpChangesNothing) {
+  const auto before = std::signal(SIGHUP, SIG_IGN);  // as nohup does; children inherit it
+  const pid_t child = start(command("m.json"));
+  std::signal(SIGHUP, before);
+  ASSERT_TRUE(wait_for("m.json.state"));
+  ::kill(child, SIGHUP);
+  EXPECT_EQ(wait(child), 0) << text("err");
+}
+
 }  // namespace
 }  // namespace remede
