@@ -16,6 +16,11 @@ constexpr double kNodeCost = 6;  // nats that a split must save beyond telling i
 constexpr std::size_t kMostEnds = 16;
 constexpr std::size_t kCloseLook = 512;  // up to so many items every place for a cut is tried
 
+// Units of work (work.h), measured.
+constexpr double kWorkOfComparison = 6;  // while sorting
+constexpr double kWorkOfCount = 5;       // to count an item, and for each outcome known there
+constexpr double kWorkOfOutcome = 14;    // of an entropy
+
 float at_input(const float* x, int input) {
   return std::isnan(x[input]) ? -std::numeric_limits<float>::infinity() : x[input];
 }
@@ -42,6 +47,11 @@ class Tally {
       sum -= c * log(c);
     });
     return all > 0 ? sum + all * log(all) : 0.0;
+  }
+  std::size_t outcomes() const {
+    std::size_t n = 0;
+    for (const Answer& a : answers_) n += a.next.size();
+    return n;
   }
   double total() const {
     double sum = 0;
@@ -106,8 +116,8 @@ float place_between(const std::vector<float>& cuts, float low, float high) {
 
 class Grower {
  public:
-  Grower(const Experience& experience, std::vector<InputItem> items, bool exact)
-      : experience_(&experience), items_(std::move(items)), exact_(exact) {}
+  Grower(const Experience& experience, std::vector<InputItem> items, bool exact, WorkLimit& work)
+      : experience_(&experience), items_(std::move(items)), exact_(exact), work_(&work) {}
 
   InputTreeFit grow() {
     grow_node(0, items_.size());
@@ -119,6 +129,7 @@ class Grower {
     const auto self = fit_.tree.nodes.size();
     fit_.tree.nodes.emplace_back();
     const Tally all = tally(items_, begin, end);
+    work_->spend(work_of_counting(end - begin, all));
     const auto [outcome, count] = all.best();
     fit_.tree.nodes[self].outcome = outcome;
     fit_.tree.nodes[self].count = all.total();
@@ -151,7 +162,7 @@ class Grower {
   }
 
   Cut choose_cut(std::size_t begin, std::size_t end, double entropy) {
-    if (entropy <= 1e-9 || (!exact_ && ends_ >= kMostEnds)) return {};
+    if (entropy <= 1e-9 || (!exact_ && ends_ >= kMostEnds) || work_->reached()) return {};
     const double least = exact_ ? 1e-9 : kNodeCost + log(static_cast<double>(end - begin + 1));
     if (entropy <= least) return {};
     const Cut single = best_cut(begin, end, entropy);
@@ -171,6 +182,7 @@ class Grower {
   Cut best_cut(std::size_t begin, std::size_t end, double entropy) {
     Cut best;
     for (const int input : experience_->inputs) {
+      if (work_->reached()) break;
       const Cut cut = best_cut_of(begin, end, entropy, input);
       if (cut.gain > best.gain + 1e-9) best = cut;
     }
@@ -183,6 +195,8 @@ class Grower {
     std::stable_sort(sorted.begin(), sorted.end(), [&](const InputItem& a, const InputItem& b) {
       return at_input(a.x, input) < at_input(b.x, input);
     });
+    const auto count = static_cast<double>(sorted.size());
+    work_->spend(kWorkOfComparison * count * log(count + 1) / log(2.0));
     // With many items first a coarse look, then a close one around the best place found.
     const std::size_t stride = sorted.size() > kCloseLook ? sorted.size() / (kCloseLook / 4) : 1;
     Cut best = scan(sorted, input, entropy, 0, sorted.size(), stride);
@@ -200,17 +214,24 @@ class Grower {
            std::size_t stride) const {
     Tally left = tally(sorted, 0, begin), right = tally(sorted, begin, sorted.size());
     Cut best;
-    std::size_t due = begin;
+    std::size_t due = begin, tried = 0;
     for (std::size_t i = begin; i + 1 < sorted.size() && i < end; ++i) {
       left.add(sorted[i].outcome, 1);
       right.add(sorted[i].outcome, -1);
       const float low = at_input(sorted[i].x, input), high = at_input(sorted[i + 1].x, input);
       if (!(low < high) || i < due) continue;
       due = i + stride;
+      ++tried;
       const double gain = entropy - left.entropy() - right.entropy();
       if (gain > best.gain + 1e-9) best = {input, place_between(cuts(input), low, high), gain};
     }
+    work_->spend(work_of_counting(sorted.size() + 2 * (end - begin), right) +
+                 static_cast<double>(2 * tried * right.outcomes()) * kWorkOfOutcome);
     return best;
+  }
+
+  static double work_of_counting(std::size_t items, const Tally& among) {
+    return static_cast<double>(items) * (kWorkOfCount + static_cast<double>(among.outcomes()));
   }
 
   // Outcomes like "one but not both" gain nothing by any single cut: try the model's thresholds with the best cuts
@@ -219,6 +240,8 @@ class Grower {
     Cut best;
     for (const int input : experience_->inputs)
       for (const float threshold : candidates(input, begin, end)) {
+        if (work_->reached()) return best;
+        work_->spend(kWorkOfComparison * static_cast<double>(end - begin));
         const std::size_t middle = split(begin, end, {input, threshold, 0});
         if (middle == begin || middle == end) continue;
         const double left = tally(items_, begin, middle).entropy(), right = tally(items_, middle, end).entropy();
@@ -246,6 +269,7 @@ class Grower {
   const Experience* experience_;
   std::vector<InputItem> items_;
   bool exact_;
+  WorkLimit* work_;
   std::size_t ends_ = 1;
   InputTreeFit fit_;
 };
@@ -259,8 +283,8 @@ const InputTree::Node& InputTree::find(const float* x) const {
   return *node;
 }
 
-InputTreeFit fit_input_tree(const Experience& experience, std::vector<InputItem> items, bool exact) {
-  return Grower(experience, std::move(items), exact).grow();
+InputTreeFit fit_input_tree(const Experience& experience, std::vector<InputItem> items, bool exact, WorkLimit& work) {
+  return Grower(experience, std::move(items), exact, work).grow();
 }
 
 float simplest_between(float low, float high) {

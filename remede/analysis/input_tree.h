@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "remede/analysis/experience.h"
+#include "remede/analysis/work.h"
 
 namespace remede {
 
@@ -43,8 +44,9 @@ struct InputTreeFit {
 };
 
 // Grows the tree while a split tells more than it costs; exact: while outcomes at an end differ and inputs can tell
-// them apart. An outcome whose next state is unknown agrees with every outcome of the same answer.
-InputTreeFit fit_input_tree(const Experience& experience, std::vector<InputItem> items, bool exact);
+// them apart. An outcome whose next state is unknown agrees with every outcome of the same answer. Where the limit is
+// reached the tree stops growing: it describes the items as well, at a higher cost.
+InputTreeFit fit_input_tree(const Experience& experience, std::vector<InputItem> items, bool exact, WorkLimit& work);
 
 // The simplest number t with low < t <= high.
 float simplest_between(float low, float high);

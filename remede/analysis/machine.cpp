@@ -75,8 +75,10 @@ void add_transitions(Machine& machine, int from) {
       at = machine.transitions.insert(at, {from, end->outcome.next, end->outcome.output, {}, 0});
     at->when.push_back(box);
   }
+  constexpr double kMostWork = 1e8;  // of one state
+  WorkLimit work(kMostWork);
   for (std::size_t t = first; t < machine.transitions.size(); ++t)
-    machine.transitions[t].when = joined_boxes(machine.transitions[t].when);
+    machine.transitions[t].when = joined_boxes(machine.transitions[t].when, work);
 }
 
 // States in the order in which they are first reached from the beginning; those never reached are left out.
@@ -208,12 +210,13 @@ void judge(Machine& machine, const Model& model, const Sequences& data, std::siz
 
 }  // namespace
 
-std::vector<InputBox> joined_boxes(std::vector<InputBox> boxes) {
-  for (bool changed = true; changed;) {
+std::vector<InputBox> joined_boxes(std::vector<InputBox> boxes, WorkLimit& work) {
+  constexpr double kWorkOfBound = 2;
+  for (bool changed = true; changed && !work.reached();) {
     changed = false;
     for (std::size_t i = 0; i < boxes.size() && !changed; ++i)
       for (std::size_t j = i + 1; j < boxes.size() && !changed; ++j)
-        if (join(boxes[i], boxes[j])) {
+        if (work.spend(kWorkOfBound * static_cast<double>(boxes[i].size())); join(boxes[i], boxes[j])) {
           boxes.erase(boxes.begin() + static_cast<std::ptrdiff_t>(j));
           changed = true;
         }
@@ -236,22 +239,32 @@ namespace {
 Machine found_machine(const Model& model, const Sequences& data, const MachineOptions& options) {
   constexpr std::size_t kMostTries = 24000;
   constexpr std::size_t kMostJudged = 200000;
-  const RefineOptions refine{options.most_states, options.tolerance};
+  constexpr double kNearlySettled = 0.05;  // share of misfits up to which an unfinished machine says more than regions
+  const RefineOptions refine{options.most_states, options.tolerance, options.most_work};
   Machine machine;
   bool found = false;
   const std::vector<std::vector<float>> symbols = alphabet_of(model, data, options.most_symbols);
   if (!symbols.empty()) {
     const Experience tried = experience_of_symbols(model, symbols, kMostTries);
-    Grouping g = tried.closed ? refine_exactly(tried) : refine_by_cuts(tried, refine);
+    Grouping g = tried.closed ? refine_exactly(tried, refine) : refine_by_cuts(tried, refine);
     found = g.settled && g.count <= static_cast<int>(options.most_states);
+    const bool limited = g.limited;
     if (found)
       machine = assemble(model, tried, std::move(g), tried.closed ? MachineKind::kExact : MachineKind::kLearned);
+    machine.limited = limited;
   }
   if (!found) {
     const Experience seen = experience_on(model, data, options.most_steps);
     Grouping g = refine_by_cuts(seen, refine);
-    if (!g.settled) return region_machine(model, seen);
+    const bool limited = g.limited || machine.limited;
+    const bool nearly = limited && g.misfit <= kNearlySettled * static_cast<double>(seen.steps.size());
+    if (!g.settled && !nearly) {
+      machine = region_machine(model, seen);
+      machine.limited = limited;
+      return machine;
+    }
     machine = assemble(model, seen, std::move(g), MachineKind::kLearned);
+    machine.limited = limited;
   }
   judge(machine, model, data, kMostJudged);
   return machine;

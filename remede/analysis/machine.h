@@ -67,6 +67,7 @@ struct Machine {
   double agreement = 0;    // share of the steps of the data at which the machine, on its own, says what the model says
   std::int64_t steps = 0;  // of the data
   bool formulas = false;   // regression: an output names the formula that answers, not the number
+  bool limited = false;    // the search ended at its work limit: a smaller or closer machine may exist
 
   // Runs the machine by itself. state: 0 before the first step. REQUIRES: kExact or kLearned
   int next(int state, const float* x) const;
@@ -78,6 +79,9 @@ struct MachineOptions {
   std::size_t most_steps = 4000;  // used to work the machine out; more are used to judge it
   std::size_t most_symbols = 16;  // up to so many different inputs are tried exhaustively
   double tolerance = 0.002;
+  // Units of WorkLimit: a second or so for what symbols can tell, and again for what the data tell. The result depends
+  // on this limit, and not on the machine.
+  double most_work = 2e9;
 };
 
 Machine find_machine(const Model& model, const Sequences& data, const MachineOptions& options = {});

@@ -13,8 +13,8 @@ namespace remede {
 
 inline constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-// Boxes (with a bound on every input) as few boxes, with only the bounds that bind.
-std::vector<InputBox> joined_boxes(std::vector<InputBox> boxes);
+// Boxes (with a bound on every input) as few boxes, with only the bounds that bind; more boxes where the work ends.
+std::vector<InputBox> joined_boxes(std::vector<InputBox> boxes, WorkLimit& work);
 
 // One state per region into which the tests of memory cut it, of those visited.
 Grouping group_by_region(const Experience& experience);

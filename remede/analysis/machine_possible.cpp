@@ -1,5 +1,6 @@
 // The machine without data: which regions of the memory can follow which, by interval arithmetic.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -20,6 +21,16 @@ namespace {
 constexpr std::size_t kMostRegions = 400;
 constexpr int kExactGrowths = 6;  // then a region is taken whole
 
+// Units of work (work.h), measured.
+constexpr double kMostWork = 2e9;
+constexpr double kWorkOfLeaf = 100, kWorkOfRange = 10, kWorkOfEnd = 100, kWorkOfText = 1000;
+
+void spend_or_fail(WorkLimit& work, double units) {
+  work.spend(units);
+  if (work.reached())
+    fail("expected a machine without data that can be found within the work limit, got more: give data");
+}
+
 using Region = std::vector<int>;  // (slots) the number of the interval between its cuts
 
 struct RegionState {
@@ -31,8 +42,8 @@ struct RegionState {
 
 class Search {
  public:
-  Search(const Model& model, const Wording& words, const Experience& matters)
-      : model_(&model), words_(&words), e_(&matters) {
+  Search(const Model& model, const Wording& words, const Experience& matters, WorkLimit& work)
+      : model_(&model), words_(&words), e_(&matters), work_(&work) {
     for (std::size_t i = 0; i < words.view.nodes.size(); ++i)
       if (words.view.nodes[i].is_leaf())
         leaves_.emplace_back(words.view.nodes[i].leaf(), box_of(*words.tree, words.view, static_cast<int>(i)));
@@ -56,7 +67,9 @@ class Search {
   template <typename Each>
   bool step(std::size_t s, int leaf, const std::vector<Range>& leaf_box, Each each) const {
     std::vector<Range> box = leaf_box;
+    spend_or_fail(*work_, kWorkOfLeaf + kWorkOfRange * static_cast<double>(box.size()));
     if (!enter(s, box)) return false;
+    spend_or_fail(*work_, kWorkOfRange * static_cast<double>(e_->slots.size() * box.size()));
     std::vector<Range> after;
     for (const Slot& slot : e_->slots) after.push_back(slot.cell < 0 ? Range::all() : cell_after(leaf, slot.cell, box));
     std::vector<std::pair<Region, std::vector<Range>>> ends = {{{}, {}}};
@@ -71,6 +84,7 @@ class Search {
           more.back().second.push_back(part);
         }
       ends = std::move(more);
+      spend_or_fail(*work_, (kWorkOfEnd + kWorkOfRange * static_cast<double>(i)) * static_cast<double>(ends.size()));
       if (ends.size() > kMostRegions) too_many();
     }
     for (const auto& [region, hull] : ends) each(region, hull);
@@ -156,6 +170,7 @@ class Search {
   const Model* model_;
   const Wording* words_;
   const Experience* e_;
+  WorkLimit* work_;
   std::vector<std::pair<int, std::vector<Range>>> leaves_;  // leaf, and the box (n_v) that reaches it
   std::vector<RegionState> states_;
   std::map<Region, int> number_;
@@ -219,16 +234,23 @@ int answer_number(Machine& machine, const Wording& words, int leaf) {
   return static_cast<int>(machine.outputs.size()) - 1;
 }
 
-void add_transition(Machine& machine, int from, int to, int output, const InputBox& when) {
-  for (MachineTransition& t : machine.transitions)
-    if (t.from == from && t.to == to && t.output == output) {
-      t.when.push_back(when);
-      return;
-    }
-  machine.transitions.push_back({from, to, output, {when}, 0});
-}
+// Adds ways to a machine; ways between the same states with the same answer are one.
+class Ways {
+ public:
+  explicit Ways(Machine& machine) : machine_(&machine) {}
+  void add(int from, int to, int output, const InputBox& when) {
+    const auto [at, is_new] = number_.try_emplace({from, to, output}, machine_->transitions.size());
+    if (is_new) machine_->transitions.push_back({from, to, output, {}, 0});
+    machine_->transitions[at->second].when.push_back(when);
+  }
+
+ private:
+  Machine* machine_;
+  std::map<std::array<int, 3>, std::size_t> number_;  // from, to, output
+};
 
 void add_transitions(Machine& machine, const Wording& words, const Experience& e, const Search& search) {
+  Ways ways(machine);
   for (std::size_t s = 0; s < search.states().size(); ++s)
     for (const auto& [leaf, leaf_box] : search.leaves()) {
       std::vector<Range> box = leaf_box;
@@ -240,23 +262,32 @@ void add_transitions(Machine& machine, const Wording& words, const Experience& e
           if (e.slots[i].cell >= 0)
             narrow(*words.tree, leaf, e.slots[i].cell, box[static_cast<std::size_t>(words.tree->n_x + e.slots[i].cell)],
                    search.interval(i, region[i]), when);
-        add_transition(machine, static_cast<int>(s), search.number(region), output, when);
+        ways.add(static_cast<int>(s), search.number(region), output, when);
       });
     }
 }
 
 // States with the same ways to the same states are one.
-void merge_equal(Machine& machine) {
+void merge_equal(Machine& machine, WorkLimit& work) {
+  struct Way {
+    const MachineTransition* transition;
+    std::string condition;
+  };
+  std::vector<std::vector<Way>> from(machine.states.size());
+  for (const MachineTransition& t : machine.transitions) {
+    spend_or_fail(work, kWorkOfText * static_cast<double>(t.when.size()));
+    from[static_cast<std::size_t>(t.from)].push_back({&t, condition_text(machine, t)});
+  }
   std::vector<int> group(machine.states.size(), 0);
   for (std::size_t count = 1;;) {
     std::map<std::string, int> number;
     std::vector<int> next(group.size());
     for (std::size_t s = 0; s < group.size(); ++s) {
       std::vector<std::string> ways;
-      for (const MachineTransition& t : machine.transitions)
-        if (t.from == static_cast<int>(s))
-          ways.push_back(
-              fmt::format("{} {} {}", t.output, group[static_cast<std::size_t>(t.to)], condition_text(machine, t)));
+      spend_or_fail(work, kWorkOfText * static_cast<double>(from[s].size()));
+      for (const Way& way : from[s])
+        ways.push_back(fmt::format("{} {} {}", way.transition->output,
+                                   group[static_cast<std::size_t>(way.transition->to)], way.condition));
       std::sort(ways.begin(), ways.end());
       next[s] =
           number.try_emplace(fmt::format("{}|{}", group[s], fmt::join(ways, ";")), static_cast<int>(number.size()))
@@ -269,6 +300,7 @@ void merge_equal(Machine& machine) {
   Machine merged = machine;
   merged.states.clear();
   merged.transitions.clear();
+  Ways ways(merged);
   for (std::size_t s = 0; s < group.size(); ++s) {
     const bool first = static_cast<std::size_t>(group[s]) == merged.states.size();
     if (first) merged.states.push_back(machine.states[s]);
@@ -277,10 +309,10 @@ void merge_equal(Machine& machine) {
       into.range[i].low = std::min(into.range[i].low, machine.states[s].range[i].low);
       into.range[i].high = std::max(into.range[i].high, machine.states[s].range[i].high);
     }
-    for (const MachineTransition& t : machine.transitions)
-      if (first && t.from == static_cast<int>(s))
-        for (const InputBox& w : t.when)
-          add_transition(merged, group[s], group[static_cast<std::size_t>(t.to)], t.output, w);
+    if (!first) continue;
+    for (const Way& way : from[s])
+      for (const InputBox& w : way.transition->when)
+        ways.add(group[s], group[static_cast<std::size_t>(way.transition->to)], way.transition->output, w);
   }
   machine = std::move(merged);
 }
@@ -292,7 +324,8 @@ Machine possible_machine(const Model& model, const MachineOptions&) {
     fail("expected a model of one tree for a machine without data, got {}: give data", model.trees.size());
   const Wording words = make_wording(model, 0);
   const Experience matters = what_matters(model);
-  Search search(model, words, matters);
+  WorkLimit work(kMostWork);
+  Search search(model, words, matters, work);
   search.run();
   Machine machine;
   machine.kind = MachineKind::kPossible;
@@ -305,9 +338,9 @@ Machine possible_machine(const Model& model, const MachineOptions&) {
   }
   add_transitions(machine, words, matters, search);
   for (MachineTransition& t : machine.transitions) {
-    t.when = joined_boxes(std::move(t.when));
+    t.when = joined_boxes(std::move(t.when), work);
   }
-  merge_equal(machine);
+  merge_equal(machine, work);
   for (MachineTransition& t : machine.transitions)
     std::erase_if(t.when, [](const InputBox& b) {
       return std::any_of(b.begin(), b.end(), [](const InputBound& i) { return !(i.low < i.high); });

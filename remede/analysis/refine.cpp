@@ -10,14 +10,18 @@
 namespace remede {
 namespace {
 
-constexpr double kStateCost = 12;       // nats that one more state must save
-constexpr int kPatience = 8;            // cuts in a row that may fail to make the whole simpler
-constexpr double kGoodEnough = 0.005;   // share of misfits up to which a machine is called one
-constexpr double kHopeless = 0.05;      // ... and from which on no other way of cutting will help
-constexpr int kFewStates = 5;           // up to so many, the order of merging is not worth a second look
-constexpr std::size_t kMostTrials = 8;  // of the cuts that look best
-constexpr std::size_t kMostGaps = 10;   // cuts tried per slot besides the model's own thresholds
-constexpr double kMostWork = 1e8;       // then whatever is found stands: with many inputs and cells a fit is dear
+constexpr double kStateCost = 12;         // nats that one more state must save
+constexpr int kPatience = 8;              // cuts in a row that may fail to make the whole simpler
+constexpr double kGoodEnough = 0.005;     // share of misfits up to which a machine is called one
+constexpr double kHopeless = 0.05;        // ... and from which on no other way of cutting will help
+constexpr int kFewStates = 5;             // up to so many, the order of merging is not worth a second look
+constexpr std::size_t kMostTrials = 8;    // of the cuts that look best
+constexpr std::size_t kMostGaps = 10;     // cuts tried per slot besides the model's own thresholds
+constexpr double kShareOfMerging = 0.25;  // of the work, kept for what follows the cutting
+
+// Units of work (work.h), measured.
+constexpr double kWorkOfItem = 8;     // to take a step into a fit, or to copy it
+constexpr double kWorkOfValue = 120;  // to sort a value and keep it in a map
 
 using Numbers = std::vector<int>;
 
@@ -35,18 +39,12 @@ InputItem item_of(const Experience& e, const Numbers& state, int step) {
   return {e.row(s.row), {s.output, s.after < 0 || state.empty() ? -1 : state[static_cast<std::size_t>(s.after)]}};
 }
 
-InputTreeFit fit_steps(const Experience& e, const Numbers& state, const Numbers& steps) {
+InputTreeFit fit_steps(const Experience& e, const Numbers& state, const Numbers& steps, WorkLimit& work) {
+  work.spend(kWorkOfItem * static_cast<double>(steps.size()));
   std::vector<InputItem> items;
   items.reserve(steps.size());
   for (const int s : steps) items.push_back(item_of(e, state, s));
-  return fit_input_tree(e, std::move(items), e.symbols);
-}
-
-// What fitting so many steps costs, about: each input is scanned, alone and after each threshold of the model.
-double work_of_fit(const Experience& e, std::size_t steps) {
-  std::size_t cuts = 1;
-  for (const std::vector<float>& c : e.input_cuts) cuts += c.size();
-  return static_cast<double>(steps) * static_cast<double>(e.inputs.size()) * static_cast<double>(cuts);
+  return fit_input_tree(e, std::move(items), e.symbols, work);
 }
 
 struct MemoryCut {
@@ -121,14 +119,20 @@ void add_telling_cuts(const Experience& e, const Numbers& state, const Numbers& 
   }
 }
 
-// Refinement by cuts, one at a time.
+// What is left of the work, for all ways that are tried.
+struct Work {
+  WorkLimit cutting, merging;
+};
+
+// Refinement by cuts, one at a time. Where the work ends, fits come out simpler and dearer, and no longer replace what
+// was found before.
 class Cutter {
  public:
-  // work: counts up, for all that share it.
-  Cutter(const Experience& e, const RefineOptions& options, bool answers_first, bool look_ahead, double& work)
+  Cutter(const Experience& e, const RefineOptions& options, bool answers_first, bool look_ahead, Work& work)
       : e_(&e),
         options_(&options),
-        work_(&work),
+        all_work_(&work),
+        work_(&work.cutting),
         state_(e.points(), 0),
         answers_first_(answers_first),
         look_ahead_(look_ahead),
@@ -141,8 +145,11 @@ class Cutter {
     cut_while_it_pays();
     const double good_enough =
         e_->symbols ? 0.0 : std::max(allowed_, kGoodEnough * static_cast<double>(e_->steps.size()));
-    if (!exhausted() || total_misfit() <= good_enough) merge_all();
-    Grouping g{state_, count_, {}, total_misfit(), total_misfit() <= good_enough, description()};
+    const bool cut_short = work_->reached();
+    work_ = &all_work_->merging;
+    if (!work_->reached()) merge_all();
+    Grouping g{state_,       count_, {}, total_misfit(), total_misfit() <= good_enough, cut_short || work_->reached(),
+               description()};
     for (InputTreeFit& f : fits_) g.rules.push_back(std::move(f.tree));
     return g;
   }
@@ -158,8 +165,13 @@ class Cutter {
 
   // What it takes to tell the machine and what happens in it, in nats.
   double description() const { return total_cost() + kStateCost * count_; }
-  Snapshot snapshot() const { return {state_, count_, description(), steps_, fits_}; }
+  void spend_copy() const { work_->spend(static_cast<double>(state_.size() + e_->steps.size())); }
+  Snapshot snapshot() const {
+    spend_copy();
+    return {state_, count_, description(), steps_, fits_};
+  }
   void restore(const Snapshot& s) {
+    spend_copy();
     state_ = s.state;
     count_ = s.count;
     steps_ = s.steps;
@@ -180,12 +192,7 @@ class Cutter {
     if (total_misfit() > allowed_) restore(best);
   }
 
-  bool exhausted() const { return *work_ > kMostWork; }
-
-  InputTreeFit fit(const Numbers& state, const Numbers& steps) const {
-    *work_ += work_of_fit(*e_, steps.size());
-    return fit_steps(*e_, state, steps);
-  }
+  InputTreeFit fit(const Numbers& state, const Numbers& steps) const { return fit_steps(*e_, state, steps, *work_); }
 
   const Numbers& next_states() const { return answers_only_ ? none_ : state_; }
 
@@ -210,7 +217,7 @@ class Cutter {
     for (const bool whole : {true, false}) {
       if (whole && !look_ahead_) continue;
       for (const int s : order)
-        if (!exhausted() && fits_[static_cast<std::size_t>(s)].misfit > 0 && cut_state(s, whole)) return true;
+        if (!work_->reached() && fits_[static_cast<std::size_t>(s)].misfit > 0 && cut_state(s, whole)) return true;
     }
     return false;
   }
@@ -219,6 +226,7 @@ class Cutter {
   bool cut_state(int s, bool whole) {
     const Numbers& steps = steps_[static_cast<std::size_t>(s)];
     std::vector<MemoryCut> cuts;
+    work_->spend(2 * kWorkOfValue * static_cast<double>(steps.size() * e_->slots.size()));
     for (std::size_t slot = 0; slot < e_->slots.size(); ++slot) {
       for (const MemoryCut& c : cuts_of_slot(*e_, steps, slot)) cuts.push_back(c);
       add_cuts_beside_values(*e_, steps, slot, cuts);
@@ -227,7 +235,7 @@ class Cutter {
     std::vector<std::pair<double, MemoryCut>> ranked;
     const double now = fits_[static_cast<std::size_t>(s)].cost - (e_->symbols ? 1e-6 : kStateCost);
     for (const MemoryCut& c : cuts) {
-      if (exhausted()) return false;
+      if (work_->reached()) return false;
       const double cost = cost_of_cut(steps, c);
       if (cost < now - 1e-9) ranked.emplace_back(cost, c);
     }
@@ -245,7 +253,7 @@ class Cutter {
   bool take_best(int s, const std::vector<std::pair<double, MemoryCut>>& ranked) {
     const Snapshot before = snapshot();
     Snapshot best = before;
-    for (std::size_t i = 0; i < std::min(ranked.size(), kMostTrials); ++i) {
+    for (std::size_t i = 0; i < std::min(ranked.size(), kMostTrials) && !work_->reached(); ++i) {
       restore(before);
       apply(s, ranked[i].second);
       if (description() < best.description - 1e-9) best = snapshot();
@@ -292,7 +300,7 @@ class Cutter {
 
   bool merge_first() {
     for (int a = 0; a < count_; ++a)
-      for (int b = a + 1; b < count_; ++b)
+      for (int b = a + 1; b < count_ && !work_->reached(); ++b)
         if (merge(a, b)) return true;
     return false;
   }
@@ -302,7 +310,7 @@ class Cutter {
     const int count = count_;
     Snapshot best = before;
     for (int a = 0; a < count; ++a)
-      for (int b = a + 1; b < count; ++b) {
+      for (int b = a + 1; b < count && !work_->reached(); ++b) {
         if (!merge(a, b)) continue;
         if (best.count == count || description() < best.description) best = snapshot();
         restore(before);
@@ -323,7 +331,7 @@ class Cutter {
     }
     if (total_misfit() <= misfit + slack && description() <= before.description) {
       fit_all();
-      return true;
+      if (!work_->reached()) return true;  // else these fits may have been cut short
     }
     restore(before);
     return false;
@@ -350,6 +358,7 @@ class Cutter {
   // Two states to which one end of the rule leads, with the same answer, while its other steps are few; {-1, -1}: none.
   std::pair<int, int> find_fork(int s) const {
     const InputTree& rule = fits_[static_cast<std::size_t>(s)].tree;
+    work_->spend(2 * kWorkOfItem * static_cast<double>(steps_[static_cast<std::size_t>(s)].size()));
     std::map<std::pair<const InputTree::Node*, int>, double> ways;
     for (const int step : steps_[static_cast<std::size_t>(s)]) {
       const InputItem item = item_of(*e_, state_, step);
@@ -369,7 +378,8 @@ class Cutter {
 
   const Experience* e_;
   const RefineOptions* options_;
-  double* work_;
+  Work* all_work_;
+  WorkLimit* work_;  // of what is done at present
   Numbers state_, none_;
   bool answers_first_, look_ahead_;
   int count_ = 1;
@@ -381,8 +391,9 @@ class Cutter {
 
 }  // namespace
 
-Grouping refine_exactly(const Experience& e) {
-  Grouping g{Numbers(e.points(), 0), 1, {}, 0, true, 0};
+Grouping refine_exactly(const Experience& e, const RefineOptions& options) {
+  WorkLimit work(options.most_work);
+  Grouping g{Numbers(e.points(), 0), 1, {}, 0, true, false, 0};
   const std::size_t symbols = e.steps.size() / std::max<std::size_t>(e.points(), 1);
   for (;;) {
     std::map<Numbers, int> number;
@@ -399,13 +410,21 @@ Grouping refine_exactly(const Experience& e) {
     const bool stable = static_cast<int>(number.size()) == g.count;
     g.count = static_cast<int>(number.size());
     g.state = std::move(next);
+    work.spend(kWorkOfValue * static_cast<double>(e.points()) + kWorkOfItem * static_cast<double>(e.steps.size()));
     if (stable) break;
+    if (work.reached()) {
+      g.settled = false;
+      g.limited = true;
+      return g;
+    }
   }
   for (const Numbers& steps : steps_by_state(e, g.state, g.count)) {
-    InputTreeFit fit = fit_steps(e, g.state, steps);
+    InputTreeFit fit = fit_steps(e, g.state, steps, work);
     g.misfit += fit.misfit;
     g.rules.push_back(std::move(fit.tree));
   }
+  g.limited = work.reached();
+  g.settled = !g.limited;
   return g;
 }
 
@@ -414,16 +433,18 @@ Grouping refine_by_cuts(const Experience& experience, const RefineOptions& optio
   // too.
   constexpr std::array<std::pair<bool, bool>, 4> kWays = {{{true, true}, {false, true}, {true, false}, {false, false}}};
   Grouping best;
-  double work = 0;
+  Work work{WorkLimit((1 - kShareOfMerging) * options.most_work), WorkLimit(kShareOfMerging * options.most_work)};
   for (const auto& [answers_first, look_ahead] : kWays) {
     Grouping g = Cutter(experience, options, answers_first, look_ahead, work).run();
     const bool first = best.count == 0;
     const bool better = g.settled != best.settled ? g.settled
                         : g.settled               ? g.count < best.count
                                                   : g.description < best.description;
+    const bool limited = best.limited || g.limited;
     if (first || better) best = std::move(g);
+    best.limited = limited;
     const bool hopeless = !best.settled && best.misfit > kHopeless * static_cast<double>(experience.steps.size());
-    if ((best.settled && best.count <= kFewStates) || hopeless || experience.symbols || work > kMostWork) break;
+    if ((best.settled && best.count <= kFewStates) || hopeless || experience.symbols || limited) break;
   }
   return best;
 }

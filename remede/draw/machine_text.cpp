@@ -53,15 +53,18 @@ std::string machine_summary(const Machine& machine) {
   const std::string states = plural(static_cast<long long>(machine.states.size()), "state");
   const char* const says = machine.formulas ? "tells by which formula the model answers" : "says what the model says";
   const std::string judged = fmt::format("on {} of {} steps", percent(machine.agreement), grouped(machine.steps));
+  const char* const limited =
+      machine.limited ? " The search ended at its work limit: a smaller or closer machine may exist." : "";
   switch (machine.kind) {
     case MachineKind::kExact:
       return fmt::format("A machine of {}. Exact: every input symbol was tried in every memory.", states);
     case MachineKind::kLearned:
-      return fmt::format("A machine of {}. On its own it {} {}.", states, says, judged);
+      return fmt::format("A machine of {}. On its own it {} {}.{}", states, says, judged, limited);
     case MachineKind::kRegions:
-      return fmt::format(
-          "No small machine explains the model: its memory counts or averages. {} of memory were visited in {} steps.",
-          plural(static_cast<long long>(machine.states.size()), "region"), grouped(machine.steps));
+      return fmt::format("{}. {} of memory were visited in {} steps.",
+                         machine.limited ? "No small machine was found before the search ended at its work limit"
+                                         : "No small machine explains the model: its memory counts or averages",
+                         plural(static_cast<long long>(machine.states.size()), "region"), grouped(machine.steps));
     case MachineKind::kPossible:
       return fmt::format("{} of memory can be reached (by intervals, without data).",
                          plural(static_cast<long long>(machine.states.size()), "region"));
@@ -157,6 +160,7 @@ std::string machine_json(const Machine& machine) {
                     {"summary", machine_summary(machine)},
                     {"agreement", machine.steps > 0 ? Json(machine.agreement) : Json(nullptr)},
                     {"steps", machine.steps},
+                    {"limited", machine.limited},
                     {"start", machine.states.front().name},
                     {"notes", machine.notes},
                     {"states", states},

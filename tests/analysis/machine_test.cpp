@@ -1,5 +1,7 @@
 #include "remede/draw/machine.h"
 
+#include <ctime>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -82,6 +84,49 @@ TEST(Machine, ACounterIsNoSmallMachine) {
   EXPECT_EQ(machine.kind, MachineKind::kRegions);
   EXPECT_THAT(machine_text(machine), HasSubstr("counts or averages"));
   for (const MachineState& s : machine.states) EXPECT_GT(s.longest_stay, 0);
+}
+
+// Many cells and inputs: without a limit the search takes minutes. Where it ends is a matter of counted work, not of
+// time.
+TEST(Machine, TheSearchEndsAtItsWorkLimitAndSaysSo) {
+  Random random(5);
+  test::RandomModelOptions options;
+  options.most_inputs = 12;
+  options.most_cells = 12;
+  options.most_inner = 80;
+  int limited = 0;
+  for (int i = 0; i < 6; ++i) {
+    const Model model = test::random_model(random, options);
+    const Sequences data = test::random_sequences(random, model.n_x(), 40, 60);
+    MachineOptions little;
+    little.most_work = 2e7;
+    const std::clock_t begin = std::clock();
+    const Machine machine = find_machine(model, data, little);
+    const double seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+    EXPECT_LT(seconds, 2) << "a hundredth of the usual work";
+    EXPECT_EQ(machine_json(find_machine(model, data, little)), machine_json(machine));
+    if (!machine.limited) continue;
+    ++limited;
+    EXPECT_THAT(machine_text(machine), HasSubstr("work limit"));
+    EXPECT_EQ(nlohmann::json::parse(machine_json(machine))["limited"], true);
+    EXPECT_FALSE(machine.states.empty());
+  }
+  EXPECT_GT(limited, 2);
+}
+
+// What is limited, with the usual limit, on a model whose memory drifts: seconds, where it once took minutes.
+TEST(Machine, TheUsualLimitIsAboutTwoSeconds) {
+  Random random(7);
+  test::RandomModelOptions options;
+  options.most_inputs = 6;
+  options.most_cells = 12;
+  options.most_inner = 60;
+  const std::clock_t begin = std::clock();
+  for (int i = 0; i < 2; ++i) {
+    const Model model = test::random_model(random, options);
+    find_machine(model, test::random_sequences(random, model.n_x(), 80, 80));
+  }
+  EXPECT_LT(static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC, 2 * 6);
 }
 
 TEST(Machine, WithoutMemoryThereIsOneState) {
