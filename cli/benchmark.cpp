@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/common.h"
+#include "cli/declared.h"
 #include "cli/files.h"
 #include "cli/verbs.h"
 #include "remede/base/error.h"
@@ -317,7 +318,7 @@ void add_shape_flags(CLI::App& verb, BenchmarkFlags& flags) {
   std::vector<std::string> names;
   for (const auto& form : forms()) names.push_back(form.first);
   verb.add_option("--form", flags.form, fmt::format("Form of the leaf: {}", fmt::join(names, ", ")))
-      ->check(CLI::IsMember(names).description(""))
+      ->check(one_of(names))
       ->type_name("FORM")
       ->capture_default_str()
       ->group(group);
@@ -331,12 +332,12 @@ void add_benchmark(CLI::App& app) {
   verb->add_option("what", flags->what,
                    "train (gradient and update), predict (whole sequences) or stream (one live step)")
       ->required()
-      ->check(CLI::IsMember(std::vector<std::string>{"train", "predict", "stream"}).description(""))
+      ->check(one_of({"train", "predict", "stream"}))
       ->type_name("");
   add_shape_flags(*verb, *flags);
   verb->add_option("--split-gradient", flags->split_gradient,
                    "train: stand-in for the derivative of a split: sigmoid, softsign")
-      ->check(CLI::IsMember(std::vector<std::string>{"sigmoid", "softsign"}).description(""))
+      ->check(one_of({"sigmoid", "softsign"}))
       ->type_name("FORM")
       ->capture_default_str();
   verb->add_option("--slope", flags->slope, "train: its slope at the threshold")

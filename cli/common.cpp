@@ -9,6 +9,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "cli/declared.h"
 #include "cli/files.h"
 #include "remede/base/file.h"
 #include "remede/schema/roles.h"
@@ -79,7 +80,7 @@ void add_schema_flags(CLI::App& verb, Roles& roles) {
   verb.add_option_function<std::string>(
           "--task", [&roles, tasks](const std::string& word) { roles.task = tasks.at(word); },
           "What to predict: classification or regression (default: judged by the target column)")
-      ->check(CLI::IsMember(std::vector<std::string>{"classification", "regression"}).description(""))
+      ->check(one_of({"classification", "regression"}))
       ->type_name("TASK")
       ->group(group);
 }
@@ -146,7 +147,7 @@ void add_role_flags(CLI::App& verb, Roles& roles, bool with_task) {
             roles.target_per = word == "step" ? TargetPer::kStep : TargetPer::kSequence;
           },
           "Predict at every step, or once per sequence, at its last step (default: step)")
-      ->check(CLI::IsMember(std::vector<std::string>{"step", "sequence"}).description(""))
+      ->check(one_of({"step", "sequence"}))
       ->type_name("step|sequence")
       ->group(group);
   add_format_flags(verb, roles.format);

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "cli/common.h"
+#include "cli/declared.h"
 #include "cli/files.h"
 #include "cli/verbs.h"
 #include "remede/base/error.h"
@@ -26,11 +27,15 @@ std::string list_of_tasks() {
   return text;
 }
 
+std::vector<std::string> names_of_tasks() {
+  std::vector<std::string> names;
+  for (const TaskInfo& task : tasks()) names.push_back(task.name);
+  return names;
+}
+
 std::string check_task(const std::string& word) {
   if (find_task(word) != nullptr) return "";
-  std::vector<std::string> known;
-  for (const TaskInfo& task : tasks()) known.push_back(task.name);
-  return fmt::format("unknown task '{}'{}", word, suggestion(word, known));
+  return fmt::format("unknown task '{}'{}", word, suggestion(word, names_of_tasks()));
 }
 
 void add_flags(CLI::App& verb, GenerateFlags& flags) {
@@ -38,7 +43,7 @@ void add_flags(CLI::App& verb, GenerateFlags& flags) {
   verb.add_option("TASK", flags.task, "What to generate, see below")
       ->required()
       ->type_name("")
-      ->check(CLI::Validator(check_task, ""));
+      ->check(one_of(names_of_tasks()).operation(check_task));
   writes_file(verb.add_option("-o,--output", flags.output, "File to write; - is standard output")
                   ->type_name("FILE")
                   ->capture_default_str());

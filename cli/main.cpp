@@ -125,7 +125,7 @@ int run(CLI::App& app, int argc, char** argv) {
 int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);  // a write to a closed pipe fails instead, where it can be handled
   CLI::App app(remede::kOverview, "remede");
-  app.set_version_flag("--version", "remede " REMEDE_VERSION, "Print the version and exit");
+  app.set_version_flag("-V,--version", "remede " REMEDE_VERSION, "Print the version and exit");
   app.get_formatter()->label("SUBCOMMAND", "VERB");
   app.get_formatter()->column_width(34);
   app.require_subcommand(1);
@@ -141,6 +141,8 @@ int main(int argc, char** argv) {
   remede::add_simplify(app);
   remede::add_reproduce(app);
   remede::add_benchmark(app);
+  remede::add_completion(app);
+  remede::add_manual(app);
   app.footer(remede::kExamples);  // after the verbs, which would inherit it
   for (CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) verb->group("Verbs");
   return remede::run(app, argc, argv);

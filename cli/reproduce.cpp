@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "cli/common.h"
+#include "cli/declared.h"
 #include "cli/files.h"
 #include "cli/verbs.h"
 #include "remede/base/error.h"
@@ -236,11 +237,9 @@ void run(const ReproduceFlags& flags) {
 void add_reproduce(CLI::App& app) {
   auto flags = std::make_shared<ReproduceFlags>();
   CLI::App* verb = app.add_subcommand("reproduce", "The paper's tables, from our own runs");
-  verb->add_option("--tasks", flags->tasks, "Which of the paper's five tasks")
-      ->check(CLI::IsMember(kTasks))
-      ->delimiter(',');
+  verb->add_option("--tasks", flags->tasks, "Which of the paper's five tasks")->check(one_of(kTasks))->delimiter(',');
   verb->add_option("--methods", flags->methods, "default, paper-form, paper-recipe, random, naive")
-      ->check(CLI::IsMember(kMethods))
+      ->check(one_of(kMethods))
       ->delimiter(',');
   verb->add_option("--trials", flags->trials, "Trials of each, with seeds one after the other")
       ->check(CLI::Range(1, 100000))

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "cli/common.h"
+#include "cli/declared.h"
 #include "cli/files.h"
 #include "cli/verbs.h"
 #include "remede/base/file.h"
@@ -85,7 +86,7 @@ void add_show(CLI::App& app) {
       ->check(CLI::NonNegativeNumber);
   verb->add_option("--growth", flags->growth, "How a picture grows: down, right or auto (default: auto)")
       ->type_name("WAY")
-      ->check(CLI::IsMember(std::vector<std::string>{"auto", "down", "right"}).description(""));
+      ->check(one_of({"auto", "down", "right"}));
   add_quiet_flag(*verb, flags->quiet);
   add_role_flags(*verb, flags->roles, false);
   verb->footer(

@@ -21,5 +21,7 @@ void add_report(CLI::App& app);
 void add_simplify(CLI::App& app);
 void add_reproduce(CLI::App& app);
 void add_benchmark(CLI::App& app);
+void add_completion(CLI::App& app);
+void add_manual(CLI::App& app);
 
 }  // namespace remede

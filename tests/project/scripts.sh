@@ -4,10 +4,10 @@ set -euo pipefail
 wrong=0
 complain() { echo "$*"; wrong=1; }
 
-for script in quickstart test .ci/run tools/install-packages tests/project/*.sh; do
+for script in quickstart test .ci/run tools/install-packages tools/lint tests/project/*.sh; do
   bash -n "$script" || complain "$script: expected a bash script"
 done
-for script in quickstart test .ci/run tools/install-packages; do
+for script in quickstart test .ci/run tools/install-packages tools/lint; do
   [ -x "$script" ] || complain "$script: expected to be executable"
 done
 
@@ -22,7 +22,9 @@ expect_exit 2 "expected one of packages" ./test no-such-step
 expect_exit 0 "sanitize:" ./test --list
 expect_exit 0 "browser:" ./test --list
 expect_exit 0 "python:" ./test --list
+for step in format lint lint_all long_tests long_python crash; do expect_exit 0 "$step:" ./test --list; done
 expect_exit 0 "./test --quick" ./test --help
+expect_exit 0 "./test --long" ./test --help
 expect_exit 2 "expected build, python or test" tools/install-packages nothing
 expect_exit 2 "usage" tools/install-packages
 
