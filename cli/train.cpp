@@ -1,5 +1,6 @@
 // remede train DATA -o MODEL: learns a tree from data.
 // Exit codes beyond main's: 130 after Ctrl-C and 143 after SIGTERM, with the best model so far saved.
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,6 +24,7 @@
 #include "remede/schema/roles.h"
 #include "remede/simplify/simplify.h"
 #include "remede/train/fit.h"
+#include "remede/train/prepare.h"
 #include <CLI/CLI.hpp>
 
 namespace remede {
@@ -42,6 +44,7 @@ struct TrainFlags {
   std::string memory;
   GivenParameters given;
   bool quiet = false;
+  bool verbose = false;
   bool parameters_page = false;
 };
 
@@ -138,8 +141,13 @@ Config config_of(const TrainFlags& flags, const std::optional<Checkpoint>& from)
 
 Dataset read_training(const TrainFlags& flags, const Config& config, std::optional<Dataset>& validation) {
   if (!flags.split.empty()) {
-    Parts parts = read_parts(flags.data, flags.roles, flags.split, config.validation_fraction,
-                             static_cast<std::uint64_t>(config.seed));
+    Parts parts =
+        read_parts(flags.data, flags.roles, flags.split, config.validation_fraction.value_or(kValidationFraction),
+                   static_cast<std::uint64_t>(config.seed));
+    if (config.validation_fraction && !parts.by_share)
+      throw UsageError(
+          fmt::format("train: --validation-fraction has no effect here: column '{}' says which rows are for validation",
+                      flags.split));
     validation = std::move(parts.validation);
     return std::move(parts.training);
   }
@@ -159,6 +167,7 @@ void check_train_files(const CLI::App& verb, const TrainFlags& flags, const std:
 }
 
 void train(const CLI::App& verb, TrainFlags flags) {
+  const auto began = std::chrono::steady_clock::now();
   std::optional<Checkpoint> from;
   if (!flags.resume.empty()) from = load_checkpoint(flags.resume);
   if (from) take_from(from->notes, flags);
@@ -167,6 +176,8 @@ void train(const CLI::App& verb, TrainFlags flags) {
     throw UsageError("train: expected --split or --validation, got both");
   if (flags.output.empty()) flags.output = kModel;
   const Config config = config_of(flags, from);
+  if (config.validation_fraction && !flags.validation.empty())
+    throw UsageError("train: --validation-fraction has no effect here: the validation data are given (--validation)");
   const bool asked = !flags.checkpoint.empty();
   const std::string unasked = flags.output == "-" ? "" : flags.output + ".checkpoint";
   check_train_files(verb, flags, asked ? flags.checkpoint : unasked);
@@ -180,13 +191,15 @@ void train(const CLI::App& verb, TrainFlags flags) {
 
   CheckpointFile checkpoint(asked ? flags.checkpoint : unasked, asked ? 0.0 : kSecondsBeforeCheckpoint,
                             notes_of(flags));
-  ProgressLine line(flags.quiet, from.has_value());
+  ProgressLine line(flags.quiet, flags.verbose);
   const SignalWatch watch;
   Callbacks callbacks;
-  callbacks.progress = [&](const Progress& p) { line.show(p); };
+  callbacks.progress = [&](const Progress& p) { line.round(p); };
+  callbacks.tick = [&](const Progress& p) { line.show(p); };
   callbacks.stop = [] { return SignalWatch::caught() != 0; };
   callbacks.checkpoint_due = [&] { return checkpoint.due(); };
   callbacks.checkpoint = [&](const Checkpoint& c) { checkpoint.write(c); };
+  callbacks.seconds_spent = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   Fit result = fit(training, validation ? &*validation : nullptr, config, callbacks, from ? &*from : nullptr);
   if (config.simplify) result.model = without_unused_inputs(result.model);
   line.clear();
@@ -196,6 +209,8 @@ void train(const CLI::App& verb, TrainFlags flags) {
   } else if (!asked) {
     checkpoint.remove();
   }
+  if (result.late && !flags.quiet)
+    print_error("note: the time limit ended the search; another run may give another model\n");
   report(flags, result);
   if (result.stopped) throw ExitWith{128 + SignalWatch::caught()};
 }
@@ -229,10 +244,11 @@ void add_train(CLI::App& app) {
           ->type_name("CHECKPOINT"));
   verb->add_flag("--parameters-page", flags->parameters_page, "Print docs/parameters.md")->group("");
   add_quiet_flag(*verb, flags->quiet);
+  verb->add_flag("--verbose,-v", flags->verbose, "Print a line for every round of the search")->excludes("--quiet");
   add_role_flags(*verb, flags->roles, true);
   add_parameter_flags(*verb, flags->given);
   verb->footer(
-      "Ctrl-C, SIGTERM and SIGHUP stop after the current batch and save the best model so far (exit codes 130, 143, "
+      "Ctrl-C, SIGTERM and SIGHUP end the run within seconds and save the best model so far (exit codes 130, 143, "
       "129).");
   verb->callback([verb, flags] {
     if (flags->parameters_page) {

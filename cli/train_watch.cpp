@@ -15,7 +15,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr double kSecondsBetweenLines = 0.1;
 constexpr double kSecondsBetweenCheckpoints = 1.0;
 constexpr double kPatienceOfCheckpoints = 50;  // times as long as writing took, so that they cost 2% at most
 
@@ -62,28 +61,45 @@ std::string clock_text(double seconds) {
   return fmt::format("{}:{:02}", s / 60, s % 60);
 }
 
-ProgressLine::ProgressLine(bool quiet, bool resumed)
-    : visible_(!quiet && isatty(STDERR_FILENO) != 0), begun_(Clock::now()), last_() {
-  if (!resumed) done_at_start_ = 0;
+ProgressLine::ProgressLine(bool quiet, bool verbose)
+    : visible_(!quiet && isatty(STDERR_FILENO) != 0), verbose_(verbose), begun_(Clock::now()) {}
+
+namespace {
+
+std::string left_text(const Progress& p) { return p.seconds_left < 0 ? "?:??" : clock_text(p.seconds_left); }
+
+std::string progress_text(const Progress& p) {
+  std::string line = fmt::format("{}: update {}, loss {:.4g}, validation {:.4g}, best {:.4g}", p.phase, p.updates,
+                                 p.training_loss, p.validation_loss, p.best_loss);
+  if (p.best_accuracy > 0) line += fmt::format(", accuracy {:.4f}", p.best_accuracy);
+  return line;
+}
+
+}  // namespace
+
+void ProgressLine::draw(const Progress& p) {
+  const std::string line =
+      fmt::format("{:3.0f}%  {} left  {}", 100 * p.done, left_text(p), p.phase.empty() ? "begins" : progress_text(p));
+  print_error("\r{}\x1b[K", line.substr(0, terminal_columns() - 1));
+  shown_ = true;
 }
 
 void ProgressLine::show(const Progress& p) {
   if (!visible_) return;
-  const Clock::time_point now = Clock::now();
-  if (!done_at_start_) done_at_start_ = p.done;
-  if (shown_ && seconds(now - last_) < kSecondsBetweenLines) return;
-  last_ = now;
-  shown_ = true;
-  const double advanced = p.done - *done_at_start_;
-  const std::string left = advanced > 0 ? clock_text(seconds(now - begun_) * (1 - p.done) / advanced) : "?:??";
-  std::string line =
-      fmt::format("{:3.0f}%  {} left  {}: update {}  loss {:.4g}  validation {:.4g}  best {:.4g}", 100 * p.done, left,
-                  p.phase, p.updates, p.training_loss, p.validation_loss, p.best_loss);
-  if (p.best_accuracy > 0) line += fmt::format("  accuracy {:.4f}", p.best_accuracy);
-  print_error("\r{}\x1b[K", line.substr(0, terminal_columns() - 1));
+  const std::lock_guard lock(mutex_);
+  draw(p);
+}
+
+void ProgressLine::round(const Progress& p) {
+  const std::lock_guard lock(mutex_);
+  if (verbose_)
+    print_error("{}{} {:3.0f}%  {} left  {}\n", shown_ ? "\r\x1b[K" : "", clock_text(seconds(Clock::now() - begun_)),
+                100 * p.done, left_text(p), progress_text(p));
+  if (visible_) draw(p);
 }
 
 void ProgressLine::clear() {
+  const std::lock_guard lock(mutex_);
   if (shown_) put_error("\r\x1b[K");
   shown_ = false;
 }

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -28,20 +29,23 @@ class SignalWatch {
   bool hang_up_;  // false: SIGHUP was ignored before (nohup), and stays so
 };
 
-// One line on a terminal, written over itself; nothing where standard error is not a terminal.
+// One line on a terminal, written over itself; nothing where standard error is not a terminal. `verbose` adds a line of
+// its own for every round, terminal or not. show() and round() may be called from different threads.
 class ProgressLine {
  public:
-  // `resumed`: the first part of the work was done by an earlier run.
-  ProgressLine(bool quiet, bool resumed);
-  void show(const Progress& progress);
+  ProgressLine(bool quiet, bool verbose);
+  void show(const Progress& progress);   // several times a second
+  void round(const Progress& progress);  // a round or a phase has ended
   void clear();
 
  private:
+  void draw(const Progress& progress);
+
   bool visible_;
+  bool verbose_;
   bool shown_ = false;
-  std::optional<double> done_at_start_;
+  std::mutex mutex_;
   std::chrono::steady_clock::time_point begun_;
-  std::chrono::steady_clock::time_point last_;
 };
 
 // "0:07", "12:30", "3:05:00".

@@ -24,6 +24,7 @@
 #include "python/bindings.h"
 #include "remede/base/error.h"
 #include "remede/simplify/simplify.h"
+#include "remede/train/prepare.h"
 
 namespace nb = nanobind;
 
@@ -186,6 +187,7 @@ nb::dict fit_data(const Dataset& training, const Dataset* validation, const Sett
   result["score"] = score_of(*found);
   result["trained_nodes"] = found->trained_nodes;
   result["stopped"] = found->stopped;
+  result["late"] = found->late;
   result["model"] = nb::cast(std::move(found->model));
   return result;
 }
@@ -194,6 +196,7 @@ template <typename T>
 struct PythonType {
   static constexpr bool kOptional = false;
   static constexpr const char* kName = std::is_same_v<T, bool>       ? "bool"
+                                       : std::is_same_v<T, Seconds>  ? "float | str"
                                        : std::is_enum_v<T>           ? "str"
                                        : std::is_floating_point_v<T> ? "float"
                                                                      : "int";
@@ -234,6 +237,15 @@ nb::list parameters() {
   return all;
 }
 
+nb::dict default_rates() {
+  const Rates rates = rates_of(Config());
+  const char* const names[kGroups] = {"rate_index", "rate_threshold", "rate_output", "rate_gate",
+                                      "rate_write", "rate_bias",      "rate_rate",   "rate_linear"};
+  nb::dict all;
+  for (std::size_t g = 0; g < kGroups; ++g) all[names[g]] = static_cast<double>(rates[g]);
+  return all;
+}
+
 }  // namespace
 
 void bind_fit(nb::module_& module) {
@@ -245,6 +257,7 @@ void bind_fit(nb::module_& module) {
       .def_ro("best_loss", &Progress::best_loss, "Lowest validation loss so far.")
       .def_ro("best_accuracy", &Progress::best_accuracy, "The accuracy there; 0 in regression.")
       .def_ro("phase", &Progress::phase);
+  module.def("default_rates", &default_rates, "The learning rates where none are given, by name.");
   module.def("parameters", &parameters, "Every hyper-parameter of training, as declared in C++.");
   module.def("fit", &fit_data, nb::arg("training"), nb::arg("validation").none(), nb::arg("settings"),
              nb::arg("callback").none());

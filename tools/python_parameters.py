@@ -47,7 +47,7 @@ OWN = [  # what Python has beyond the declaration
 def value(parameter):
     text = parameter["default"]
     if parameter["optional"]:
-        return "None"
+        return "None"  # the recipe decides
     if parameter["type"] == "bool":
         return str(text == "yes")
     return repr(text) if parameter["type"] == "str" else repr(float(text) if parameter["type"] == "float" else int(text))

@@ -1,6 +1,7 @@
 """What both estimators share: scikit-learn's conventions around the C++ library, without scikit-learn."""
 from __future__ import annotations
 
+import datetime
 import inspect
 import os
 import sys
@@ -26,6 +27,8 @@ def setting_text(name: str, value: Any) -> str:
         return "auto" if PARAMETERS.get(name, ("", False))[1] else "None"
     if isinstance(value, (bool, np.bool_)):
         return "yes" if value else "no"
+    if isinstance(value, datetime.timedelta):
+        return repr(value.total_seconds())
     if isinstance(value, (float, np.floating)) and not float(value).is_integer():
         return repr(float(value))
     if isinstance(value, (int, float, np.integer, np.floating)):
@@ -38,7 +41,19 @@ def setting_value(name: str, text: str) -> Any:
     kind, optional = PARAMETERS[name]
     if optional and text == "auto":
         return None
-    return {"bool": lambda t: t == "yes", "int": int, "float": float, "str": str}[kind](text)
+    return {"bool": lambda t: t == "yes", "int": int, "float": float}.get(kind, str)(text)
+
+
+# Earlier files record what the recipe decided itself as if it had been given.
+EARLIER_DEFAULTS = {"starts": "32", "improve": "yes", "batch": "32", "decay": "0.25", "validation_fraction": "0.2", "rate_index": "0.03",
+                    "rate_threshold": "0.006", "rate_output": "0.1", "rate_gate": "0.2", "rate_write": "0.2", "rate_bias": "0.1",
+                    "rate_rate": "0.05", "rate_linear": "0.02"}
+
+
+def given_settings(settings: dict[str, str]) -> dict[str, Any]:
+    """The recorded hyper-parameters as arguments of an estimator."""
+    decided = {} if "effort" in settings else EARLIER_DEFAULTS
+    return {name: setting_value(name, text) for name, text in settings.items() if name in PARAMETERS and decided.get(name) != text}
 
 
 class Estimator(Parameters):
@@ -152,6 +167,8 @@ class Estimator(Parameters):
 
         Ctrl-C ends training with the best model so far (`stopped_` is True then); a second one raises KeyboardInterrupt.
         """
+        if validation is not None and self.validation_fraction is not None:
+            raise ValueError("validation_fraction: has no effect here: the validation data are given")
         names = [y] if isinstance(y, str) else y if is_frame(X) and is_list_of_names(y) else None
         packed = self._pack(X, targets=names or ())
         target = align(y, packed, names)
@@ -200,6 +217,7 @@ class Estimator(Parameters):
         self.validation_score_ = found["score"]
         self.trained_nodes_ = found["trained_nodes"]
         self.stopped_ = found["stopped"]
+        self.late_ = found["late"]
         if raised is None:
             return
         if not isinstance(raised, KeyboardInterrupt) or found["interruptions"] > 1:
@@ -285,8 +303,7 @@ class Estimator(Parameters):
         if kind != cls._estimator_type:
             raise ValueError(f"expected the model of a {cls._estimator_type}, got that of a {kind}")
         settings = {name: text for name, text in model.settings}
-        estimator = cls(**{name: setting_value(name, text) for name, text in settings.items() if name in PARAMETERS},
-                        **({"random_state": int(settings["seed"])} if "seed" in settings else {}))
+        estimator = cls(**given_settings(settings), **({"random_state": int(settings["seed"])} if "seed" in settings else {}))
         estimator.model_ = model
         estimator._from_file = True
         estimator._inputs = list(model.inputs)

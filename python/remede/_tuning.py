@@ -6,7 +6,7 @@ from typing import Any, Callable, Iterable
 
 import numpy as np
 
-from ._native import Progress
+from ._native import Progress, default_rates
 
 RATES = ("rate_index", "rate_threshold", "rate_output", "rate_gate", "rate_write", "rate_bias", "rate_rate", "rate_linear")
 PAPER_RATES = RATES[:5]  # those of the paper's leaf
@@ -38,7 +38,8 @@ def suggest(trial: Any, estimator: Any, what: Iterable[str]) -> dict[str, Any]:
         elif word == "rates" or word in RATES:
             paper = estimator.recipe == "paper" or estimator.form == "paper"
             for name in (PAPER_RATES if paper else RATES) if word == "rates" else (word,):
-                middle = getattr(estimator, name)
+                given = getattr(estimator, name)
+                middle = default_rates()[name] if given is None else given
                 params[name] = trial.suggest_float(name, middle / REACH, middle * REACH, log=True)
         else:
             raise ValueError(f"expected rates, depth, memory or the name of a rate, got {word!r}")

@@ -24,11 +24,16 @@ std::vector<std::uint32_t> group_of_sequence(const Dataset& data) {
   return groups;
 }
 
-Split split_by_group(const Dataset& data, double share, std::uint64_t seed) {
-  const std::vector<std::string>& names = data.groups;
-  const bool said = std::all_of(names.begin(), names.end(), [](const std::string& name) {
+// Whether every group says itself what it is for.
+bool names_parts(const std::vector<std::string>& groups) {
+  return std::all_of(groups.begin(), groups.end(), [](const std::string& name) {
     return is_one_of(name, kTrainingWords) || is_one_of(name, kValidationWords) || is_one_of(name, kTestWords);
   });
+}
+
+Split split_by_group(const Dataset& data, double share, std::uint64_t seed) {
+  const std::vector<std::string>& names = data.groups;
+  const bool said = names_parts(names);
   enum class Side : std::uint8_t { kTraining, kValidation, kNeither };
   std::vector<Side> side(names.size(), Side::kTraining);
   if (said) {
@@ -156,7 +161,7 @@ Parts read_parts(const std::string& path, Roles roles, const std::string& by, do
       column ? split_by_group(raw.data, validation_share, seed) : split(raw.data.sequences, validation_share, seed);
   const Code code = learn_code(raw, parts.training);
   const Dataset all = encode(std::move(raw), code);
-  Parts both{part_of(all, parts.training), part_of(all, parts.validation)};
+  Parts both{part_of(all, parts.training), part_of(all, parts.validation), !(column && names_parts(all.groups))};
   both.training.notes = all.notes;
   return both;
 }

@@ -20,6 +20,7 @@ namespace remede {
 struct Parts {
   Dataset training;
   Dataset validation;
+  bool by_share = true;  // false: a column said which rows are for what, and the share was not used
 };
 Parts read_parts(const std::string& path, Roles roles, const std::string& by, double validation_share,
                  std::uint64_t seed);

@@ -300,6 +300,7 @@ TrainingRecord read_training(const Json& json, const Place& at) {
   }
   training.training_loss = read_losses(json, "training_loss", at);
   training.validation_loss = read_losses(json, "validation_loss", at);
+  if (json.contains("notes")) training.notes = read_texts(json, "notes", at, kMostFileKeys);
   return training;
 }
 

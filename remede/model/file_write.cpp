@@ -111,10 +111,12 @@ std::string tree_lines(const Tree& tree, const Schema& schema, const std::string
 std::string training_lines(const TrainingRecord& training, const std::string& indent) {
   std::vector<std::string> settings;
   for (const auto& [name, value] : training.settings) settings.push_back(text(name) + ": " + text(value));
-  return lines({"\"settings\": " + lines(settings, indent + "  ", '{', '}'),
-                "\"training_loss\": " + numbers(training.training_loss.data(), training.training_loss.size()),
-                "\"validation_loss\": " + numbers(training.validation_loss.data(), training.validation_loss.size())},
-               indent, '{', '}');
+  std::vector<std::string> entries = {
+      "\"settings\": " + lines(settings, indent + "  ", '{', '}'),
+      "\"training_loss\": " + numbers(training.training_loss.data(), training.training_loss.size()),
+      "\"validation_loss\": " + numbers(training.validation_loss.data(), training.validation_loss.size())};
+  if (!training.notes.empty()) entries.push_back("\"notes\": " + texts(training.notes));
+  return lines(entries, indent, '{', '}');
 }
 
 // What is written must be readable again. The costs of nodes and cells are rounded up.

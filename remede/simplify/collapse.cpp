@@ -14,7 +14,8 @@
 
 namespace remede {
 
-Judge::Judge(const Model& model, const Sequences* training, const Sequences* validation, const Tolerance& tolerance) {
+Judge::Judge(const Model& model, const Sequences* training, const Sequences* validation, const Tolerance& tolerance)
+    : stop_(tolerance.stop) {
   replays_.reserve(2);
   double steps = 0;
   for (const Sequences* data : {training, validation}) {
@@ -30,7 +31,8 @@ void Judge::restart() {
   for (Replay& replay : replays_) replay.restart();
 }
 
-bool Judge::tired() const {
+bool Judge::exhausted() const {
+  if (stop_ && stop_()) return true;
   double steps = 0;
   for (const Replay& replay : replays_) steps += static_cast<double>(replay.steps_run());
   return steps > most_steps_;
@@ -44,7 +46,7 @@ bool Judge::visited(int t, int leaf) const {
 Verdict Judge::judge(int t, const Tree& edited, std::span<const std::uint8_t> touched) {
   Verdict verdict;
   verdict.serial = ++serial_;
-  verdict.accepted = has_targets_ && !tired() && std::all_of(replays_.begin(), replays_.end(), [&](Replay& replay) {
+  verdict.accepted = has_targets_ && !exhausted() && std::all_of(replays_.begin(), replays_.end(), [&](Replay& replay) {
                        return replay.judge(t, edited, touched, verdict);
                      });
   return verdict;

@@ -23,7 +23,7 @@ class Judge {
 
   bool has_data() const { return !replays_.empty(); }
   bool has_targets() const { return has_targets_; }
-  bool tired() const;  // the effort is spent: judge() refuses everything
+  bool exhausted() const;  // the effort is spent, or it was stopped: judge() refuses everything
   bool visited(int t, int leaf) const;
   Verdict judge(int t, const Tree& edited, std::span<const std::uint8_t> touched);
   // Makes the edit the one that others are judged against. Cheaper with its verdict, if no other was judged since.
@@ -35,6 +35,7 @@ class Judge {
   std::vector<Replay> replays_;
   bool has_targets_ = false;
   double most_steps_ = 0;
+  std::function<bool()> stop_;
   std::uint64_t serial_ = 0;
 };
 

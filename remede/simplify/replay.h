@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -21,6 +22,7 @@ struct Tolerance {
   double log_loss = 0.01;       // classification: by how much the mean log loss may rise, in nats
   double squared_error = 0.01;  // regression: by what share the mean squared error may rise
   double effort = 400.0;        // gives up when it has run this many times as many steps as there are data
+  std::function<bool()> stop;   // asked before every edit: true refuses all further ones. From any thread
 };
 
 // Sums over steps that carry a target.

@@ -10,7 +10,7 @@ namespace remede {
 namespace {
 
 constexpr std::string_view kMagic = "remede checkpoint\n";
-constexpr std::uint32_t kVersion = 3;
+constexpr std::uint32_t kVersion = 4;
 
 // 64 bits at a time: enough to notice damage and other data, and faster than reading them.
 std::uint64_t hash_bytes(std::uint64_t hash, const void* data, std::size_t size) {

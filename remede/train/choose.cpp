@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <mutex>
 #include <numeric>
 
 #include "remede/base/random.h"
@@ -14,7 +15,10 @@
 namespace remede {
 namespace {
 
-constexpr std::size_t kImproved = 2;         // candidates worth the exact moves
+constexpr std::size_t kImproved = 2;  // candidates worth the exact moves
+// How long that takes, in validations of the same data by the engine; measured on the sets of docs/real-data.md.
+constexpr double kSimplifyCost = 120;
+constexpr double kImproveCost = 500;
 constexpr std::size_t kHoldSequences = 200;  // that the test of holding looks at
 constexpr std::int64_t kHoldRepeats = 300;   // of one step of each
 constexpr double kHoldTie = 0.02;
@@ -189,8 +193,20 @@ std::size_t stored_numbers(const Model& model) {
   return sum;
 }
 
+double seconds_of_choice(std::size_t candidates, const std::vector<Prepared>& folds, const Config& config,
+                         double validation_seconds) {
+  if (!config.simplify) return 0;
+  const Prepared& fold = folds.front();
+  const double steps = static_cast<double>(fold.training.steps() + fold.validation.steps());
+  const double pass = validation_seconds * steps / static_cast<double>(fold.validation.steps());
+  const double improved = config.improve.value_or(true) ? static_cast<double>(std::min(kImproved, candidates)) : 0.0;
+  const int threads = config.threads > 0 ? config.threads : hardware_threads();
+  const double work = kSimplifyCost * static_cast<double>(candidates) + kImproveCost * improved;
+  return scale_of(config.effort).trials * work * pass * static_cast<double>(folds.size()) / threads;
+}
+
 std::vector<Candidate> choose(std::vector<std::vector<Model>> models, const std::vector<Prepared>& folds,
-                              const Config& config, double solved) {
+                              const Config& config, double solved, Session* session, double after) {
   const bool classes = !folds.front().validation.label.empty();
   std::vector<Sequences> hold(folds.size());
   for (std::size_t f = 0; f < folds.size() && classes; ++f) hold[f] = stretched(folds[f].validation);
@@ -200,13 +216,27 @@ std::vector<Candidate> choose(std::vector<std::vector<Model>> models, const std:
     all[i].copies = std::move(models[i]);
     all[i].finalist = i;
   }
+  const auto hurry = [session] { return session != nullptr && session->hurry(); };
+  const bool improves = config.simplify && config.improve.value_or(true);
+  const std::size_t improved = improves ? std::min(kImproved, all.size()) : 0;
+  const double work = static_cast<double>(folds.size()) *
+                      (kSimplifyCost * static_cast<double>(all.size()) + kImproveCost * static_cast<double>(improved));
+  std::mutex mutex;
+  double done = 0;
+  const auto advance = [&](double cost) {
+    if (session == nullptr) return;
+    const std::lock_guard lock(mutex);
+    done += cost;
+    session->expect_in_phase(done / work, 0.0, after);
+  };
   // Works on every copy of the first candidates and scores it.
-  const auto on_copies = [&](std::size_t candidates, const auto& work) {
+  const auto on_copies = [&](std::size_t candidates, double cost, const auto& task) {
     std::vector<std::vector<CopyScore>> scores(candidates, std::vector<CopyScore>(folds.size()));
     parallel_for(candidates * folds.size(), config.threads, [&](std::size_t at, int) {
       const std::size_t i = at / folds.size(), f = at % folds.size();
-      work(all[i].copies[f], folds[f]);
+      task(all[i].copies[f], folds[f]);
       scores[i][f] = assess(all[i].copies[f], folds[f].validation, hold[f]);
+      advance(cost);
     });
     for (std::size_t i = 0; i < candidates; ++i) sum_up(all[i], scores[i]);
     order(all, classes, solved);
@@ -214,12 +244,18 @@ std::vector<Candidate> choose(std::vector<std::vector<Model>> models, const std:
   const auto smaller = [&](Model& model, const Prepared& fold) {
     SimplifyOptions options;
     options.exact.drop_inputs = false;  // one set of columns for all candidates
+    options.tolerance.effort *= scale_of(config.effort).trials;
+    options.tolerance.stop = hurry;
     if (config.simplify) model = simplify(model, options, &fold.training, &fold.validation).model;
   };
-  on_copies(all.size(), smaller);
-  if (config.simplify && config.improve)
-    on_copies(std::min(kImproved, all.size()), [&](Model& model, const Prepared& fold) {
-      improve(model, fold.training, fold.validation);
+  on_copies(all.size(), kSimplifyCost, smaller);
+  if (session != nullptr) session->show_phase("improve");
+  if (improves && !hurry())
+    on_copies(improved, kImproveCost, [&](Model& model, const Prepared& fold) {
+      ImproveOptions options;
+      options.effort *= scale_of(config.effort).trials;
+      options.stop = hurry;
+      improve(model, fold.training, fold.validation, options);
       smaller(model, fold);
     });
   keep_copies(all);

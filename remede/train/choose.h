@@ -9,6 +9,7 @@
 #include "remede/train/config.h"
 #include "remede/train/prepare.h"
 #include "remede/train/score.h"
+#include "remede/train/session.h"
 
 namespace remede {
 
@@ -39,8 +40,13 @@ bool as_good(const std::vector<double>& score, const std::vector<double>& best, 
 std::size_t stored_numbers(const Model& model);
 
 // The candidates, each simplified (unless the configuration says no), best first. `models`: (candidates, folds). Below
-// the loss `solved` only answers count. REQUIRES: at least one of each.
+// the loss `solved` only answers count. With a session trees are left as large as they are when it is in
+// a hurry, and it is told how far this has come; `after`: seconds for what follows. REQUIRES: at least one of each.
 std::vector<Candidate> choose(std::vector<std::vector<Model>> models, const std::vector<Prepared>& folds,
-                              const Config& config, double solved);
+                              const Config& config, double solved, Session* session = nullptr, double after = 0);
+
+// Seconds that it will take, as far as can be told from how long a validation takes.
+double seconds_of_choice(std::size_t candidates, const std::vector<Prepared>& folds, const Config& config,
+                         double validation_seconds);
 
 }  // namespace remede

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "remede/base/error.h"
+#include "remede/train/effects.h"
 
 namespace remede {
 namespace {
@@ -52,15 +53,20 @@ std::string describe(const Limits& limits) {
   return fmt::format("{} .. {}", limits.low, limits.high);
 }
 
+template <typename T>
 [[noreturn]] void refuse(std::string_view name, const Limits& limits, bool optional, std::string_view text) {
-  fail("{}: expected {}{}{}, got '{}'", flag_of(name), limits.words.empty() ? "a number in " : "one of ",
-       describe(limits), optional ? " or auto" : "", text);
+  const char* const what = std::is_same_v<T, Seconds> ? "a duration such as 30s, 5m or 2h, in seconds in "
+                           : limits.words.empty()     ? "a number in "
+                                                      : "one of ";
+  fail("{}: expected {}{}{}, got '{}'", flag_of(name), what, describe(limits), optional ? " or auto" : "", text);
 }
 
 template <typename T>
 std::string value_text(const T& value, const Limits& limits) {
   if constexpr (std::is_enum_v<T> || std::is_same_v<T, bool>)
     return std::string(split_words(limits.words).at(static_cast<std::size_t>(value)));
+  else if constexpr (std::is_same_v<T, Seconds>)
+    return fmt::format("{}s", value.value);
   else
     return fmt::format("{}", value);
 }
@@ -70,6 +76,8 @@ template <typename T>
 bool in_range(const T& value, const Limits& limits) {
   if constexpr (std::is_enum_v<T> || std::is_same_v<T, bool>)
     return static_cast<std::size_t>(value) < split_words(limits.words).size();
+  else if constexpr (std::is_same_v<T, Seconds>)
+    return value.value >= limits.low && value.value <= limits.high;
   else
     return static_cast<double>(value) >= limits.low && static_cast<double>(value) <= limits.high;
 }
@@ -85,6 +93,14 @@ std::optional<T> read_value(std::string_view text, const Limits& limits) {
     const auto found = std::find(words.begin(), words.end(), word);
     if (found == words.end()) return std::nullopt;
     return static_cast<T>(found - words.begin());
+  } else if constexpr (std::is_same_v<T, Seconds>) {
+    double number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
+    const double seconds = unit.empty() || unit == "s" ? 1 : unit == "m" ? 60 : unit == "h" ? 3600 : 0;
+    const Seconds value{number * seconds};
+    if (error != std::errc() || seconds == 0 || !in_range(value, limits)) return std::nullopt;
+    return value;
   } else {
     T value{};
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -115,7 +131,7 @@ struct Access {
       }
     }
     const std::optional<T> value = read_value<T>(text, Line::kLimits);
-    if (!value) refuse(Line::kName, Line::kLimits, kOptional, text);
+    if (!value) refuse<T>(Line::kName, Line::kLimits, kOptional, text);
     config.*field = *value;
   }
 };
@@ -152,6 +168,7 @@ void check(const Config& config) {
   for (const HyperParameter& p : hyper_parameters()) p.set(copy, p.get(config));
   if (config.updates && config.epochs)
     fail("expected --updates or --epochs, got both ({} and {})", *config.updates, *config.epochs);
+  expect_effects(config);
 }
 
 std::vector<std::pair<std::string, std::string>> settings(const Config& config) {

@@ -16,6 +16,13 @@ namespace remede {
 enum class Recipe : std::uint8_t { kDefault, kPaper };
 enum class FormChoice : std::uint8_t { kAuto, kPaper, kRich };
 enum class ClassWeights : std::uint8_t { kNone, kBalanced };
+enum class Effort : std::uint8_t { kQuick, kDefault, kThorough };
+
+// A duration; as text "30s", "5m", "2h" or a plain number of seconds.
+struct Seconds {
+  double value = 0;
+  bool operator==(const Seconds&) const = default;
+};
 
 // Plain fields; an empty optional leaves the choice to the recipe.
 struct Config {
@@ -35,13 +42,16 @@ struct HyperParameter {
   std::string (*get)(const Config&);            // as text; "auto" where nothing is given
   void (*set)(Config&, std::string_view text);  // throws Error naming the flag when the text is not in range
 
-  std::string flag() const;                          // "--rate-index"
+  std::string flag() const;  // "--rate-index"
+  // Whether the user set it: it differs from its default.
+  bool given(const Config& config) const { return get(config) != get(Config()); }
   bool saved() const { return group != "Machine"; }  // whether it belongs in a model file and in a checkpoint
 };
 
 std::span<const HyperParameter> hyper_parameters();
 
-// Throws Error when a value is out of its range or two values contradict each other.
+// Throws Error when a value is out of its range, two values contradict each other, or one that was given could have no
+// effect beside the others (effects.h).
 void check(const Config& config);
 
 // The saved hyper-parameters by name, as text that set() reads back to the same bits.

@@ -7,6 +7,8 @@
 #include "remede/base/threads.h"
 #include "remede/simplify/simplify.h"
 #include "remede/train/choose.h"
+#include "remede/train/effects.h"
+#include "remede/train/forest.h"
 #include "remede/train/paper.h"
 #include "remede/train/polish.h"
 #include "remede/train/prepare.h"
@@ -25,12 +27,25 @@ Checkpoint checkpoint_base(const Dataset& training, const Dataset* validation, c
   return base;
 }
 
+double seconds_of_polish(const StartPlan& plan, const Config& config, const Pace& pace) {
+  const int threads = config.threads > 0 ? config.threads : hardware_threads();
+  const int turns = (config.trees + threads - 1) / threads;
+  return turns * plan.budget_share * static_cast<double>(polish_updates(plan)) * pace.update();
+}
+
 SearchResult run_recipe(const Config& config, const Schema& schema, const std::vector<Prepared>& folds,
                         Session& session) {
   const Prepared& prepared = folds.front();
   std::vector<const TrainingData*> data;
   for (const Prepared& fold : folds) data.push_back(&fold.data);
-  if (config.recipe == Recipe::kDefault) return search(config, draw_portfolios(config, prepared.data), data, session);
+  if (config.recipe == Recipe::kDefault) {
+    const std::vector<Portfolio> stages = draw_portfolios(config, prepared.data, folds.size());
+    const auto after = [&](std::size_t finalists, const Pace& pace) {
+      return seconds_of_choice(finalists, folds, config, pace.validation()) +
+             seconds_of_polish(stages.back().starts.front(), config, pace);
+    };
+    return search(config, stages, data, session, after);
+  }
   const StartPlan plan = single_plan(config, schema, fixed_by(config, LeafForm()), fixed_by(config, GradientForm()));
   const Budget budget = budget_of(config, prepared.data.training.count(), kUpdates);
   return train_single(plan, prepared.data, budget, config.threads, session);
@@ -55,14 +70,6 @@ bool may_shift_inputs(const Config& config) {
   if (config.memory == 0) return true;
   const bool bias = config.recipe == Recipe::kDefault && config.form != FormChoice::kPaper;
   return config.write_bias.value_or(bias);
-}
-
-// The trees of several models as one.
-Model assemble(const std::vector<const Model*>& models) {
-  Model model = *models.front();
-  for (std::size_t i = 1; i < models.size(); ++i)
-    model.trees.insert(model.trees.end(), models[i]->trees.begin(), models[i]->trees.end());
-  return model;
 }
 
 Model assemble_kept(const std::vector<Candidate>& candidates) {
@@ -93,10 +100,35 @@ Score score_held_out(const std::vector<Candidate>& candidates, const std::vector
   return sum;
 }
 
-// Polishes what was chosen, on all the data, where data are few enough for that to matter.
+std::vector<std::vector<Model>> models_of(const SearchResult& found, const std::vector<Prepared>& folds,
+                                          const Schema& schema, const Config& config) {
+  std::vector<std::vector<Model>> models;
+  for (const std::vector<Finalist>& start : found.finalists) {
+    std::vector<Model>& copies = models.emplace_back();
+    for (std::size_t f = 0; f < folds.size(); ++f) copies.push_back(model_of(start[f], folds[f], schema, config));
+  }
+  return models;
+}
+
+double mean_solved_loss(const std::vector<Prepared>& folds) {
+  double sum = 0;
+  for (const Prepared& fold : folds) sum += solved_loss(fold.validation) / static_cast<double>(folds.size());
+  return sum;
+}
+
+// Mean log loss, or the root of the mean squared error.
+double loss_of(const Model& model, const Sequences& data) {
+  const Score s = score(model, data);
+  return data.label.empty() ? s.rmse : s.log_loss;
+}
+
+// Polishes what was chosen, on all the data, where data are few enough for that to matter. A tree that predicts these
+// data worse afterwards stays as it was.
 void polish_all(const std::vector<std::vector<Finalist>>& finalists, std::vector<Candidate>& candidates,
-                const Dataset& training, const std::vector<Prepared>& folds, const Config& config) {
+                const Dataset& training, const std::vector<Prepared>& folds, const Config& config, Session& session) {
+  const auto hurry = [&session] { return session.hurry(); };
   const Sequences judged = thinned(training.sequences);
+  const Sequences weighted = with_class_weights(judged, config);
   const TrainingData all = everything(training, folds.front(), config);  // scales are the same in every fold
   parallel_for(candidates.size(), config.threads, [&](std::size_t i, int) {
     Candidate& c = candidates[i];
@@ -104,12 +136,16 @@ void polish_all(const std::vector<std::vector<Finalist>>& finalists, std::vector
     if (finalist.plan.shape.form.leaf_output != LeafOutput::kLinear) return;
     const Prepared& prepared = folds[c.kept];
     Model& model = c.copies[c.kept];
-    model = model_of(polish(finalist, all), prepared, training.schema, config);
+    const Finalist polished = polish(finalist, all, hurry);
+    if (polished.parameters.values == finalist.parameters.values) return;  // out of time, or lost
+    Model trained = model_of(polished, prepared, training.schema, config);
     SimplifyOptions options;
+    options.tolerance.stop = hurry;
     options.exact.drop_inputs = false;
     options.tolerance.log_loss = options.tolerance.squared_error =
         0;  // nothing is held out any more, and what is known by heart bears much
-    if (config.simplify) model = simplify(model, options, &judged, &judged).model;
+    if (config.simplify) trained = simplify(trained, options, &judged, &judged).model;
+    if (loss_of(trained, weighted) <= loss_of(model, weighted)) model = std::move(trained);
   });
 }
 
@@ -118,38 +154,46 @@ void polish_all(const std::vector<std::vector<Finalist>>& finalists, std::vector
 Fit fit(const Dataset& training, const Dataset* validation, const Config& config, const Callbacks& callbacks,
         const Checkpoint* resume) {
   check(config);
+  expect_effects(config, training.schema);
   Checkpoint base = checkpoint_base(training, validation, config);
   if (resume != nullptr) expect_same(*resume, config, base.data);
+  Session session(callbacks, std::move(base), resume != nullptr ? resume->state : "", config.time_limit);
   const bool shift_values = config.output_order != OutputOrder::kFirst;
   const std::vector<Prepared> folds =
       prepare_folds(training, validation, config, {may_shift_inputs(config), shift_values});
-  Session session(callbacks, std::move(base), resume != nullptr ? resume->state : "");
   SearchResult found = run_recipe(config, training.schema, folds, session);
-  if (found.stopped)
+  if (session.stop())
     found.finalists.resize(std::min<std::size_t>(found.finalists.size(), static_cast<std::size_t>(config.trees)));
 
-  std::vector<std::vector<Model>> models;
-  for (const std::vector<Finalist>& start : found.finalists) {
-    std::vector<Model>& copies = models.emplace_back();
-    for (std::size_t f = 0; f < folds.size(); ++f)
-      copies.push_back(model_of(start[f], folds[f], training.schema, config));
-  }
-  double solved = 0;
-  for (const Prepared& fold : folds) solved += solved_loss(fold.validation) / static_cast<double>(folds.size());
-  std::vector<Candidate> candidates = choose(std::move(models), folds, config, solved);
-  candidates.resize(std::min<std::size_t>(candidates.size(), static_cast<std::size_t>(config.trees)));
+  session.begin(Phase::kChoose);
+  const double polish_seconds = seconds_of_polish(found.finalists.front().front().plan, config, found.pace);
+  session.expect_in_phase(0, seconds_of_choice(found.finalists.size(), folds, config, found.pace.validation()),
+                          polish_seconds);
+  session.show_phase("simplify");
+  std::vector<Candidate> candidates = choose(models_of(found, folds, training.schema, config), folds, config,
+                                             mean_solved_loss(folds), &session, polish_seconds);
+  candidates =
+      select_members(std::move(candidates), static_cast<std::size_t>(config.trees), folds, mean_solved_loss(folds));
   Fit result;
   result.trained_nodes = candidates.front().trained_nodes;
-  result.stopped = found.stopped;
   result.held_out = folds.front().held_out;
   result.validation = score_held_out(candidates, folds, config.threads);
   // The score is that of data never learned from; the model is then given the rest as well.
-  if (validation == nullptr && result.held_out && config.recipe == Recipe::kDefault && !found.stopped)
-    polish_all(found.finalists, candidates, training, folds, config);
+  session.begin(Phase::kPolish);
+  session.expect_in_phase(0, polish_seconds, 0);
+  session.show_phase("polish");
+  if (validation == nullptr && result.held_out && config.recipe == Recipe::kDefault && !session.halt())
+    polish_all(found.finalists, candidates, training, folds, config, session);
   result.model = assemble_kept(candidates);
   SimplifyOptions exactly;
   exactly.exact.drop_inputs = false;  // the model reads the data it was given
   if (config.simplify) result.model = simplify(result.model, exactly, nullptr, nullptr).model;
+  result.stopped = session.stop();
+  result.late = session.was_late();
+  if (result.stopped && !found.stopped) session.checkpoint(std::move(found.state));
+  session.finish();
+  if (result.late)
+    result.model.training.notes.push_back("cut short by its time limit: another run may give another model");
   return result;
 }
 

@@ -15,6 +15,7 @@ struct Fit {
   bool held_out = true;   // false: the score is of the training data, since there was nothing to hold out
   int trained_nodes = 0;  // before the tree was simplified
   bool stopped = false;   // by the callback, before its end
+  bool late = false;      // cut short by the time limit: the result depends on the machine
 };
 
 // Learns a model. The same data, configuration and seed give the same bits, whatever the number of threads and however

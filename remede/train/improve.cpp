@@ -12,7 +12,6 @@ namespace remede {
 namespace {
 
 constexpr int kPasses = 3;
-constexpr double kEffort = 150;                // of the judge: times as many steps as there are data
 constexpr double kGain = 1e-5;                 // mean loss that a move must save where it saves no mistake
 constexpr std::size_t kMostValues = 1U << 17;  // of one node, kept to find thresholds between them
 
@@ -47,7 +46,7 @@ class Improver {
 
   void run() {
     if (options_.refit) refit();
-    for (int pass = 0; pass < kPasses; ++pass) {
+    for (int pass = 0; pass < kPasses && !stopped(); ++pass) {
       start_judging();
       bool changed = false;
       if (options_.gates) changed = each_write(&Improver::flip_gate) || changed;
@@ -56,7 +55,7 @@ class Improver {
       if (options_.refit && changed) refit();
       if (!changed) break;
     }
-    if (options_.settle || options_.centre) {
+    if ((options_.settle || options_.centre) && !stopped()) {
       start_judging();
       if (options_.settle && tree_.form.leaf_output == LeafOutput::kConstant) each_write(&Improver::settle);
       if (options_.centre) centre();
@@ -65,10 +64,13 @@ class Improver {
   }
 
  private:
+  bool stopped() const { return options_.stop && options_.stop(); }
+
   void start_judging() {
     Tolerance none;
     none.accuracy = none.log_loss = none.squared_error = 0;
-    none.effort = kEffort;
+    none.effort = options_.effort;
+    none.stop = options_.stop;
     judge_.emplace(model_, data_[0], data_[1], none);
     collect_values();
   }
@@ -161,7 +163,7 @@ class Improver {
   bool each_write(bool (Improver::*move)(int leaf, int cell)) {
     bool changed = false;
     for (int leaf = 0; leaf < tree_.leaf_count(); ++leaf)
-      for (int cell = 0; cell < tree_.n_m; ++cell) changed = (this->*move)(leaf, cell) || changed;
+      for (int cell = 0; cell < tree_.n_m && !stopped(); ++cell) changed = (this->*move)(leaf, cell) || changed;
     return changed;
   }
 
@@ -222,7 +224,7 @@ class Improver {
 
   bool each_split() {
     bool changed = false;
-    for (std::int32_t i = 0; i < tree_.inner_count(); ++i) {
+    for (std::int32_t i = 0; i < tree_.inner_count() && !stopped(); ++i) {
       if (options_.thresholds) changed = shift(i) || changed;
       if (options_.features) changed = swap_feature(i) || changed;
       if (options_.missing && misses_[static_cast<std::size_t>(i)]) changed = turn_missing(i) || changed;
@@ -306,7 +308,7 @@ class Improver {
   }
 
   void centre() {
-    for (std::int32_t node = 0; node < tree_.inner_count(); ++node) {
+    for (std::int32_t node = 0; node < tree_.inner_count() && !stopped(); ++node) {
       const auto i = static_cast<std::size_t>(node);
       const std::vector<float>& seen = values_[i];
       const auto size = static_cast<std::ptrdiff_t>(seen.size());

@@ -2,6 +2,8 @@
 // running the whole sequences again and kept only if neither training nor validation data are predicted worse.
 #pragma once
 
+#include <functional>
+
 #include "remede/data/sequences.h"
 #include "remede/model/model.h"
 
@@ -15,7 +17,9 @@ struct ImproveOptions {
   bool missing = true;     // send missing values to the other side of one split
   bool settle = true;      // writes become jumps: whole-numbered, saturated, overwriting, where nothing is lost by it
   bool centre = true;      // put every threshold in the middle of the values it may take without loss
-  bool refit = true;       // constant leaves answer what is best on the training steps that reach them
+  double effort = 150;     // of the judge: times as many steps as there are data
+  std::function<bool()> stop;  // true: no further moves
+  bool refit = true;           // constant leaves answer what is best on the training steps that reach them
 };
 
 // Improves every tree of the model in place. The sequences are in the model's own units.

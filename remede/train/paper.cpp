@@ -41,18 +41,21 @@ void decide(Trainer& trainer, const Budget& budget) {
   }
 }
 
-Progress progress_of(const Trainer& trainer, const Budget& budget) {
-  const bool decays = trainer.schedule().decays();
-  const std::uint64_t end = decays ? trainer.schedule().end() : budget.updates;
+Progress progress_of(const Trainer& trainer) {
   Progress p;
-  p.done = static_cast<double>(trainer.updates()) / static_cast<double>(std::max<std::uint64_t>(1, end));
   p.updates = trainer.updates();
   p.training_loss = trainer.training_curve().back();
   p.validation_loss = trainer.validation_curve().back();
   p.best_loss = trainer.best_loss();
   p.best_accuracy = trainer.best_accuracy();
-  p.phase = decays ? "decay" : "start";
+  p.phase = trainer.schedule().decays() ? "decay" : "start";
   return p;
+}
+
+// Of the updates after the first ones, which an earlier run made.
+double share_done(const Trainer& trainer, const Budget& budget, std::uint64_t first) {
+  const std::uint64_t end = trainer.schedule().decays() ? trainer.schedule().end() : budget.updates;
+  return end <= first ? 1.0 : static_cast<double>(trainer.updates() - first) / static_cast<double>(end - first);
 }
 
 std::string state_of(const Trainer& trainer) {
@@ -84,7 +87,7 @@ StartPlan single_plan(const Config& config, const Schema& schema, const LeafForm
   plan.gradient = fixed_by(config, gradient);
   plan.rates = rates_of(config);
   plan.clip = static_cast<float>(config.clip);
-  plan.batch = config.batch;
+  plan.batch = config.batch.value_or(plan.batch);
   plan.seed = static_cast<std::uint64_t>(config.seed);
   return plan;
 }
@@ -100,18 +103,22 @@ SearchResult train_single(const StartPlan& plan, const TrainingData& data, const
     trainer.validate(*engine);
     decide(trainer, budget);
   }
+  const std::uint64_t first = trainer.updates();
   while (!finished(trainer) && !stopped) {
     const std::uint64_t next = next_decision(trainer, budget);
     trainer.advance_to(next, *engine, pause);
-    stopped = session.stop();
-    if (stopped || session.checkpoint_due()) session.checkpoint(state_of(trainer));
+    stopped = session.halt();
+    if (session.stop() || session.checkpoint_due()) session.checkpoint(state_of(trainer));
     const bool paused = trainer.updates() < next && !stopped;
     if (paused || trainer.lost()) continue;
     trainer.validate(*engine);  // when stopped, too: the best so far may be now
     decide(trainer, budget);
-    session.progress(progress_of(trainer, budget));
+    session.expect_in_phase(share_done(trainer, budget, first), 0.0, 0.0);
+    session.progress(progress_of(trainer));
   }
-  return result_of(trainer, stopped);
+  SearchResult result = result_of(trainer, stopped);
+  if (session.keeps_checkpoints()) result.state = state_of(trainer);
+  return result;
 }
 
 }  // namespace remede

@@ -7,16 +7,23 @@ constexpr std::uint64_t kRoundsOfNoise = 3;  // first rounds: what is never show
 
 }  // namespace
 
-Finalist polish(const Finalist& finalist, const TrainingData& everything) {
-  if (finalist.plan.shape.form.leaf_output != LeafOutput::kLinear) return finalist;
+std::uint64_t polish_updates(const StartPlan& plan) {
+  if (plan.shape.form.leaf_output != LeafOutput::kLinear) return 0;
+  return (plan.noise > 0.0F ? kRoundsOfNoise : 1) * plan.first_round;
+}
+
+Finalist polish(const Finalist& finalist, const TrainingData& everything, const std::function<bool()>& stop) {
+  const auto updates =
+      static_cast<std::uint64_t>(finalist.plan.budget_share * static_cast<double>(polish_updates(finalist.plan)));
+  if (updates == 0) return finalist;
   Trainer trainer(finalist.plan, everything);
   trainer.begin_at(finalist.parameters);
-  const std::uint64_t updates = (finalist.plan.noise > 0.0F ? kRoundsOfNoise : 1) * finalist.plan.first_round;
   trainer.begin_decay(updates);
   const auto engine = make_engine(1);
-  trainer.advance_to(updates, *engine);
+  trainer.advance_to(updates, *engine, stop);
+  if (trainer.lost() || trainer.updates() < updates) return finalist;
   Finalist polished = finalist;
-  if (!trainer.lost()) polished.parameters = trainer.averaged();
+  polished.parameters = trainer.averaged();
   return polished;
 }
 

@@ -19,7 +19,11 @@ constexpr std::size_t kJudgedSteps =
 constexpr std::uint64_t kThinning = 0x7468696e;  // seed of which part
 constexpr std::size_t kFewHeldOut = 20;          // sequences: fewer than that do not choose well
 constexpr std::size_t kLeastInFold = 4;
-constexpr double kMostFolds = 5;
+constexpr std::size_t kMostFolds = 5;
+constexpr int kPaperBatch = 32;
+constexpr double kPaperDecay = 0.25;
+
+double fraction_of(const Config& config) { return config.validation_fraction.value_or(kValidationFraction); }
 
 std::size_t targets_of(const Sequences& data) {
   return static_cast<std::size_t>(
@@ -128,6 +132,13 @@ Sequences thinned(const Sequences& all) {
   return select(all, kept);
 }
 
+Sequences with_class_weights(const Sequences& data, const Config& config) {
+  Sequences weighted = data;
+  Sequences* only[] = {&weighted};
+  if (!data.label.empty() && config.class_weights == ClassWeights::kBalanced) balance(data, only);
+  return weighted;
+}
+
 Prepared prepare(const Dataset& training, const Dataset* validation, const Config& config, const Shifts& shifts) {
   const Sequences& all = training.sequences;
   expect_targets(all, "training");
@@ -137,12 +148,12 @@ Prepared prepare(const Dataset& training, const Dataset* validation, const Confi
     expect_targets(validation->sequences, "validation");
     p.training = all;
     p.validation = validation->sequences;
-  } else if (config.validation_fraction > 0 && all.count() > 1) {
-    const Split parts = split(all, config.validation_fraction, static_cast<std::uint64_t>(config.seed));
+  } else if (fraction_of(config) > 0 && all.count() > 1) {
+    const Split parts = split(all, fraction_of(config), static_cast<std::uint64_t>(config.seed));
     p.training = select(all, parts.training);
     p.validation = select(all, parts.validation);
-  } else if (config.validation_fraction > 0 && targets_of(all) > 1) {
-    hold_out_end(all, config.validation_fraction, p.training, p.validation);
+  } else if (fraction_of(config) > 0 && targets_of(all) > 1) {
+    hold_out_end(all, fraction_of(config), p.training, p.validation);
   } else {
     p.training = p.validation = all;
     p.held_out = false;
@@ -154,15 +165,19 @@ Prepared prepare(const Dataset& training, const Dataset* validation, const Confi
 std::vector<Prepared> prepare_folds(const Dataset& training, const Dataset* validation, const Config& config,
                                     const Shifts& shifts) {
   const Sequences& all = training.sequences;
-  const auto folds =
-      static_cast<std::size_t>(std::clamp(1.0 / std::max(config.validation_fraction, 1e-9) + 0.5, 2.0, kMostFolds));
-  const bool few = all.count() < kFewHeldOut * folds && all.count() >= kLeastInFold * folds;
-  if (validation != nullptr || config.recipe != Recipe::kDefault || config.validation_fraction == 0 || !few ||
+  const double fraction = fraction_of(config);
+  // So many parts of that size; of very many only the first are held out in turn.
+  const auto parts = static_cast<std::size_t>(1.0 / std::max(fraction, 1e-9) + 0.5);
+  const std::size_t folds = std::min(parts, kMostFolds);
+  const bool few = all.count() < kFewHeldOut * folds && all.count() >= kLeastInFold * parts;
+  if (validation != nullptr || config.recipe != Recipe::kDefault || fraction == 0 || fraction > 0.5 || !few ||
       !training.group.empty())
     return {prepare(training, validation, config, shifts)};
+  std::vector<std::vector<std::uint32_t>> dealt = deal_folds(training, parts, static_cast<std::uint64_t>(config.seed));
+  dealt.resize(folds);
   std::vector<Prepared> prepared;
   std::vector<std::uint8_t> held(all.count());
-  for (const std::vector<std::uint32_t>& fold : deal_folds(training, folds, static_cast<std::uint64_t>(config.seed))) {
+  for (const std::vector<std::uint32_t>& fold : dealt) {
     std::fill(held.begin(), held.end(), std::uint8_t{0});
     for (const std::uint32_t s : fold) held[s] = 1;
     std::vector<std::uint32_t> learned;
@@ -180,36 +195,45 @@ std::vector<Prepared> prepare_folds(const Dataset& training, const Dataset* vali
 
 TrainingData everything(const Dataset& training, const Prepared& prepared, const Config& config) {
   TrainingData all;
-  all.training = training.sequences;
+  all.training = with_class_weights(training.sequences, config);
   all.fill = prepared.data.fill;
   all.quantiles = prepared.data.quantiles;
-  Sequences* only[] = {&all.training};
-  if (training.schema.task == Task::kClassification && config.class_weights == ClassWeights::kBalanced)
-    balance(Sequences(all.training), only);
   apply(prepared.scaling, all.training);
   if (config.output_order.value_or(OutputOrder::kZero) == OutputOrder::kZero) cut_long_ones(all);
   return all;
 }
 
+std::optional<std::uint64_t> most_updates(const Config& config, std::size_t sequences, int batch) {
+  if (config.updates) return static_cast<std::uint64_t>(*config.updates);
+  if (config.epochs) return static_cast<std::uint64_t>(*config.epochs) * updates_per_epoch(sequences, batch);
+  return std::nullopt;
+}
+
+EffortScale scale_of(Effort effort) {
+  if (effort == Effort::kQuick) return {0.25, 0.5, 0.25};
+  if (effort == Effort::kThorough) return {2.0, 2.0, 4.0};
+  return {};
+}
+
 Budget budget_of(const Config& config, std::size_t sequences, std::uint64_t updates) {
-  const std::uint64_t epoch = updates_per_epoch(sequences, config.batch);
+  const int batch = config.batch.value_or(kPaperBatch);
+  const std::uint64_t epoch = updates_per_epoch(sequences, batch);
+  const auto scaled = static_cast<std::uint64_t>(static_cast<double>(updates) * scale_of(config.effort).updates);
   Budget budget;
-  budget.updates = updates;
-  if (config.updates) budget.updates = static_cast<std::uint64_t>(*config.updates);
-  if (config.epochs) budget.updates = static_cast<std::uint64_t>(*config.epochs) * epoch;
-  budget.decay = static_cast<std::uint64_t>(config.decay * static_cast<double>(budget.updates));
+  budget.updates = most_updates(config, sequences, batch).value_or(scaled);
+  budget.decay = static_cast<std::uint64_t>(config.decay.value_or(kPaperDecay) * static_cast<double>(budget.updates));
   budget.patience = config.patience ? static_cast<std::uint64_t>(*config.patience) : budget.updates / 4 + 1;
   budget.validate_every =
       config.validate_every ? static_cast<std::uint64_t>(*config.validate_every) : std::max<std::uint64_t>(100, epoch);
   return budget;
 }
 
-Rates rates_of(const Config& c) {
-  Rates rates{};
-  const double by_group[kGroups] = {c.rate_index, c.rate_threshold, c.rate_output, c.rate_gate,
-                                    c.rate_write, c.rate_bias,      c.rate_rate,   c.rate_linear};
-  std::transform(std::begin(by_group), std::end(by_group), rates.begin(),
-                 [](double r) { return static_cast<float>(r); });
+Rates rates_of(const Config& c, const Rates& otherwise) {
+  Rates rates = otherwise;
+  const std::optional<double> by_group[kGroups] = {c.rate_index, c.rate_threshold, c.rate_output, c.rate_gate,
+                                                   c.rate_write, c.rate_bias,      c.rate_rate,   c.rate_linear};
+  for (std::size_t g = 0; g < kGroups; ++g)
+    if (by_group[g]) rates[g] = static_cast<float>(*by_group[g]);
   return rates;
 }
 

@@ -8,6 +8,9 @@
 
 namespace remede {
 
+// Of the sequences, held out where --validation-fraction does not say otherwise.
+inline constexpr double kValidationFraction = 0.2;
+
 struct Prepared {
   TrainingData data;        // weighted and scaled
   Scaling scaling;          // how
@@ -40,6 +43,9 @@ std::vector<Prepared> prepare_folds(const Dataset& training, const Dataset* vali
 // Whole sequences: one that is longer than that alone stays as it is.
 Sequences thinned(const Sequences& all);
 
+// The same with the class weights that the configuration asks for.
+Sequences with_class_weights(const Sequences& data, const Config& config);
+
 // How long one start runs, in updates.
 struct Budget {
   std::uint64_t updates = 0;   // in all, the decay included
@@ -47,10 +53,21 @@ struct Budget {
   std::uint64_t patience = 0;  // without a better validation before the decay begins early
   std::uint64_t validate_every = 0;
 };
-// `updates` where the configuration gives neither updates nor epochs.
+// `updates`, scaled by the effort, where the configuration gives neither updates nor epochs.
 Budget budget_of(const Config& config, std::size_t sequences, std::uint64_t updates);
 
-// By Group.
-Rates rates_of(const Config& config);
+// By Group: what the configuration gives, else `otherwise`.
+Rates rates_of(const Config& config, const Rates& otherwise = StartPlan().rates);
+
+// The updates that --updates or --epochs allow one start; nothing where neither is given.
+std::optional<std::uint64_t> most_updates(const Config& config, std::size_t sequences, int batch);
+
+// How much larger or smaller the effort makes the parts of a fit.
+struct EffortScale {
+  double starts = 1;
+  double updates = 1;  // of a start
+  double trials = 1;   // edits of a finished tree that are judged
+};
+EffortScale scale_of(Effort effort);
 
 }  // namespace remede

@@ -1,8 +1,10 @@
 #include "remede/train/search.h"
 
 #include <algorithm>
+#include <chrono>
 #include <limits>
 #include <memory>
+#include <mutex>
 #include <numeric>
 
 #include "remede/base/arithmetic.h"
@@ -13,9 +15,10 @@ namespace remede {
 namespace {
 
 constexpr std::size_t kFinalists = 4;
-constexpr double kAlmost = 10;              // times the loss that counts as solved
-constexpr std::uint64_t kShortRound = 400;  // updates
-constexpr double kSolved = 0.01;            // of the loss of a model that knows the classes' frequencies only
+constexpr std::uint64_t kMeasuredUpdates = 3;  // of a stage that has not begun, to forecast how long it will take
+constexpr double kAlmost = 10;                 // times the loss that counts as solved
+constexpr std::uint64_t kShortRound = 400;     // updates
+constexpr double kSolved = 0.01;               // of the loss of a model that knows the classes' frequencies only
 
 // The loss of the best constant answer on the validation data.
 double constant_loss(const Sequences& data) {
@@ -59,8 +62,12 @@ double mean_constant_loss(const std::vector<const TrainingData*>& folds) {
 struct Start {
   std::vector<std::unique_ptr<Trainer>> copies;
 
+  explicit Start(std::size_t folds) : copies(folds) {}
   Start(const StartPlan& plan, const std::vector<const TrainingData*>& folds) {
     for (const TrainingData* fold : folds) copies.push_back(std::make_unique<Trainer>(plan, *fold));
+  }
+  bool begun() const {
+    return std::all_of(copies.begin(), copies.end(), [](const auto& copy) { return copy != nullptr; });
   }
   const StartPlan& plan() const { return copies.front()->plan(); }
   bool has_best() const {
@@ -82,27 +89,32 @@ struct Start {
 class Search {
  public:
   Search(const Config& config, const std::vector<Portfolio>& stages, const std::vector<const TrainingData*>& folds,
-         Session& session)
+         Session& session, const SecondsAfter& after)
       : stages_(stages),
         folds_(folds),
         session_(session),
+        after_(after),
+        paces_(stages.size()),
         constant_(mean_constant_loss(folds)),
         solved_(kSolved * constant_),
-        finalists_(std::max<std::size_t>(kFinalists, static_cast<std::size_t>(config.trees))),
+        finalists_(finalists_of(config)),
         threads_(config.threads <= 0 ? hardware_threads() : config.threads) {
     for (int w = 0; w < threads_; ++w) engines_.push_back(make_engine(1));
-    begin_stage(0);
+    if (session.resume().empty()) begin_stage(0);
+    if (session.watched()) measure_later_stages();
   }
 
   SearchResult run() {
     if (!session_.resume().empty()) load(session_.resume());
     while (stage_ < stages_.size()) {
-      const std::string before = state();  // a fit that is stopped goes on from the last whole round
+      // A fit that is stopped goes on from the last whole round; from its beginning where not even that was drawn.
+      const std::string before = whole_ ? state() : "";
       round();
       if (session_.stop()) {
         session_.checkpoint(before);
         return result(true);
       }
+      if (session_.late()) return result(true);
       if (session_.checkpoint_due()) session_.checkpoint(state());
     }
     return result(false);
@@ -112,15 +124,26 @@ class Search {
   void begin_stage(std::size_t stage) {
     stage_ = stage;
     round_ = 0;
-    length_ = stage < stages_.size() ? stages_[stage].starts.front().first_round : 0;
-    // Where an earlier stage is almost there, this one gets a look and not the long rounds that a new regime needs.
-    for (const Start& start : done_)
-      if (start.best_loss() <= kAlmost * solved_) length_ = std::min(length_, kShortRound);
     finishing_ = false;
     starts_.clear();
-    if (stage < stages_.size())
-      for (const StartPlan& plan : stages_[stage].starts) starts_.emplace_back(plan, folds_);
+    if (stage == stages_.size()) return;
+    const std::vector<StartPlan>& plans = stages_[stage].starts;
+    first_round_ = plans.front().first_round;
+    // Where an earlier stage is almost there, this one gets a look and not the long rounds that a new regime needs.
+    for (const Start& start : done_)
+      if (start.best_loss() <= kAlmost * solved_) first_round_ = std::min(first_round_, kShortRound);
+    set_length();
+    const std::size_t copies = folds_.size();
+    for (std::size_t i = 0; i < plans.size(); ++i) starts_.emplace_back(copies);
+    parallel_for(starts_.size() * copies, threads_, [&](std::size_t i, int) {
+      if (i >= copies && session_.halt()) return;
+      starts_[i / copies].copies[i % copies] = std::make_unique<Trainer>(plans[i / copies], *folds_[i % copies]);
+    });
+    whole_ = std::erase_if(starts_, [](const Start& start) { return !start.begun(); }) == 0;
   }
+
+  void set_length() { length_ = updates_in_round(round_, first_round_, starts_plan().budget_share); }
+  const StartPlan& starts_plan() const { return stages_[stage_].starts.front(); }
 
   // One round: every survivor advances, and the worse half goes. When few are left, or enough are solved, they are
   // finished in a last round of falling rates.
@@ -132,19 +155,25 @@ class Search {
         copy->begin_decay(length_);
       }
     const std::size_t copies = folds_.size();
+    this_round_ = Pace();
     parallel_for(starts_.size() * copies, threads_, [&](std::size_t i, int worker) {
-      advance(*starts_[i / copies].copies[i % copies], *engines_[worker]);
+      Trainer& trainer = *starts_[i / copies].copies[i % copies];
+      // When stopped, only the first start still makes an update: something must have been validated.
+      if (session_.halt() && (i >= copies || trainer.has_best())) return;
+      advance(trainer, *engines_[worker]);
     });
     std::stable_sort(starts_.begin(), starts_.end(),
                      [](const Start& a, const Start& b) { return a.best_loss() < b.best_loss(); });
+    least_ = std::min(least_, starts_.front().best_loss());
     report();
-    if (session_.stop()) return;
+    if (session_.halt()) return;
     if (finishing_) {
       end_stage();
       return;
     }
     drop();
-    if (++round_ > 1) length_ *= 2;
+    ++round_;
+    set_length();
   }
 
   // A solved stage is the last.
@@ -160,19 +189,76 @@ class Search {
 
   void advance(Trainer& trainer, Engine& engine) {
     const std::uint64_t from = trainer.updates();
-    const auto stop = [this] { return session_.stop(); };
+    const auto stop = [this] { return session_.halt(); };
     const std::uint64_t validations = trainer.plan().validations;
     for (std::uint64_t k = 1; k <= validations && !trainer.lost(); ++k) {
+      const std::uint64_t before = trainer.updates();
+      const Clock::time_point begin = Clock::now();
       trainer.advance_to(from + length_ * k / validations, engine, stop);
+      const Clock::time_point middle = Clock::now();
       if (!trainer.lost()) trainer.validate(engine);
-      if (session_.stop()) return;
+      note_pace(seconds(middle - begin), trainer.updates() - before, seconds(Clock::now() - middle));
+      if (session_.halt()) return;
     }
+  }
+
+  using Clock = std::chrono::steady_clock;
+  static double seconds(Clock::duration d) { return std::chrono::duration<double>(d).count(); }
+
+  void note_pace(double update_seconds, std::uint64_t updates, double validation_seconds) {
+    const std::lock_guard lock(pace_mutex_);
+    this_round_.add(update_seconds, static_cast<double>(updates), validation_seconds);
+    paces_[stage_] = this_round_;
+    session_.expect(seconds_left());
+  }
+
+  // Stages that have not begun: a few updates of a start that is thrown away.
+  void measure_later_stages() {
+    for (std::size_t stage = stage_ + 1; stage < stages_.size(); ++stage) {
+      StartPlan plan = stages_[stage].starts[stages_[stage].starts.size() / 2];
+      plan.grown = false;
+      Trainer trainer(plan, *folds_.front());
+      const Clock::time_point begin = Clock::now();
+      trainer.advance_to(kMeasuredUpdates, *engines_.front());
+      const Clock::time_point middle = Clock::now();
+      trainer.validate(*engines_.front());
+      paces_[stage].add(seconds(middle - begin), kMeasuredUpdates, seconds(Clock::now() - middle));
+    }
+  }
+
+  StageSize size_of(std::size_t stage) const {
+    const std::vector<StartPlan>& starts = stages_[stage].starts;
+    const StartPlan& plan = starts.front();
+    const std::uint64_t first = stage == stage_ ? first_round_ : plan.first_round;
+    return {starts.size(), folds_.size(), finalists_, first, plan.validations, plan.budget_share, threads_};
+  }
+
+  // REQUIRES: the lock of the paces is held.
+  double seconds_left() const {
+    const StageSize now = size_of(stage_);
+    const Pace& pace = paces_[stage_];
+    const double all =
+        static_cast<double>(starts_.size() * folds_.size()) * static_cast<double>(starts_plan().validations);
+    const double done = std::min(1.0, this_round_.validations / all);
+    double sum = (1 - done) * seconds_of_round(now, round_, starts_.size(), pace) +
+                 seconds_after_round(now, round_, starts_.size(), finishing_, pace);
+    std::size_t finalists = done_.size() + std::min(finalists_, starts_.size());
+    const Pace* last = &pace;
+    for (std::size_t stage = stage_ + 1; stage < stages_.size() && !(least_ <= solved_); ++stage) {
+      if (!(least_ < stages_[stage].entry * constant_) && stages_[stage].entry < 1) continue;
+      const StageSize later = size_of(stage);
+      last = &paces_[stage];
+      sum +=
+          seconds_of_round(later, 0, later.starts, *last) + seconds_after_round(later, 0, later.starts, false, *last);
+      finalists += std::min(finalists_, later.starts);
+    }
+    return sum + (after_ ? after_(finalists, *last) : 0.0);
   }
 
   void drop() {
     const auto solved = static_cast<std::size_t>(
         std::count_if(starts_.begin(), starts_.end(), [&](const Start& s) { return s.best_loss() <= solved_; }));
-    std::size_t keep = std::max((starts_.size() + 1) / 2, std::min(finalists_, starts_.size()));
+    std::size_t keep = survivors_of(starts_.size(), finalists_);
     if (solved >= finalists_) keep = finalists_;
     starts_.erase(starts_.begin() + static_cast<std::ptrdiff_t>(keep), starts_.end());
     finishing_ = keep <= finalists_;
@@ -186,22 +272,20 @@ class Search {
     p.validation_loss = best.validation_curve().empty() ? 0.0 : best.validation_curve().back();
     p.best_loss = starts_.front().best_loss();
     p.best_accuracy = starts_.front().best_accuracy();
-    p.phase = finishing_ ? "finish" : "search";
-    // Rounds are about as much work as one another.
-    double left = finishing_ ? 0.0 : 1.0;
-    for (std::size_t n = starts_.size(); n > finalists_ && !finishing_; n = (n + 1) / 2) ++left;
-    const double stage_done = (static_cast<double>(round_) + 1) / (static_cast<double>(round_) + 1 + left);
-    p.done = (static_cast<double>(stage_) + stage_done) / static_cast<double>(stages_.size());
+    p.phase = fmt::format("stage {} of {}, round {}, {} starts{}", stage_ + 1, stages_.size(), round_ + 1,
+                          starts_.size(), finishing_ ? ", the last" : "");
     session_.progress(p);
   }
 
   SearchResult result(bool stopped) {
+    SearchResult result;
+    if (session_.keeps_checkpoints() && !stopped) result.state = state();
     for (Start& start : starts_) done_.push_back(std::move(start));
     std::erase_if(done_, [](const Start& start) { return !start.has_best(); });
     std::stable_sort(done_.begin(), done_.end(),
                      [](const Start& a, const Start& b) { return a.best_loss() < b.best_loss(); });
-    SearchResult result;
     result.stopped = stopped;
+    result.pace = paces_.back().known() ? paces_.back() : paces_.front();
     for (const Start& start : done_) {
       std::vector<Finalist>& finalist = result.finalists.emplace_back();
       for (const auto& copy : start.copies) finalist.push_back(finalist_of(*copy));
@@ -240,8 +324,8 @@ class Search {
     ByteWriter to;
     to.put(static_cast<std::uint64_t>(stage_));
     to.put(round_);
-    to.put(length_);
-    to.put(finishing_);
+    to.put(first_round_);
+    to.put(static_cast<std::uint8_t>(finishing_ ? 1 : 0));
     save(starts_, to);
     save(done_, to);
     return to.take();
@@ -251,29 +335,37 @@ class Search {
     ByteReader from(bytes, "checkpoint");
     stage_ = from.get<std::uint64_t>();
     from.get(round_);
-    from.get(length_);
-    from.get(finishing_);
+    from.get(first_round_);
+    finishing_ = from.get<std::uint8_t>() != 0;
     starts_ = load_starts(from);
     done_ = load_starts(from);
     from.expect_end();
     if (stage_ > stages_.size() || (stage_ < stages_.size() && starts_.empty()))
       fail("checkpoint: expected a stage of this search, got {}", stage_);
+    if (stage_ < stages_.size()) set_length();
   }
 
   const std::vector<Portfolio>& stages_;
   const std::vector<const TrainingData*>& folds_;
   Session& session_;
-  double constant_;  // the validation loss of a constant answer
-  double solved_;    // a validation loss at which nothing is left to learn
+  const SecondsAfter& after_;
+  std::mutex pace_mutex_;    // of the paces
+  std::vector<Pace> paces_;  // (stages)
+  Pace this_round_;
+  double least_ = std::numeric_limits<double>::infinity();  // the lowest loss at the end of any round
+  double constant_;                                         // the validation loss of a constant answer
+  double solved_;                                           // a validation loss at which nothing is left to learn
   std::size_t finalists_;
   int threads_;
   std::vector<std::unique_ptr<Engine>> engines_;  // one per thread
   std::size_t stage_ = 0;
   std::uint64_t round_ = 0;
-  std::uint64_t length_ = 0;   // updates of the round
-  bool finishing_ = false;     // the next round is the last of its stage
-  std::vector<Start> starts_;  // the survivors, best first
-  std::vector<Start> done_;    // the finalists of earlier stages
+  std::uint64_t first_round_ = 0;  // updates of the stage's first round
+  std::uint64_t length_ = 0;       // updates of this round
+  bool finishing_ = false;         // the next round is the last of its stage
+  bool whole_ = true;              // no start of the stage was left out for want of time
+  std::vector<Start> starts_;      // the survivors, best first
+  std::vector<Start> done_;        // the finalists of earlier stages
 };
 
 }  // namespace
@@ -287,11 +379,33 @@ Finalist finalist_of(const Trainer& trainer) {
           {trainer.validation_curve().begin(), trainer.validation_curve().end()}};
 }
 
+std::size_t finalists_of(const Config& config) {
+  return std::max<std::size_t>(kFinalists, static_cast<std::size_t>(config.trees));
+}
+
+// The better half, but not fewer than the finalists.
+std::size_t survivors_of(std::size_t starts, std::size_t finalists) {
+  return std::max((starts + 1) / 2, std::min(finalists, starts));
+}
+
+std::uint64_t rounds_of(std::size_t starts, std::size_t finalists) {
+  std::uint64_t rounds = 1;
+  for (bool last = false; !last; ++rounds) {
+    starts = survivors_of(starts, finalists);
+    last = starts <= finalists;
+  }
+  return rounds;
+}
+
+std::uint64_t updates_after(std::uint64_t rounds, std::uint64_t first_round) {
+  return rounds == 0 ? 0 : first_round << (rounds - 1);
+}
+
 double solved_loss(const Sequences& validation) { return kSolved * constant_loss(validation); }
 
 SearchResult search(const Config& config, const std::vector<Portfolio>& stages,
-                    const std::vector<const TrainingData*>& folds, Session& session) {
-  return Search(config, stages, folds, session).run();
+                    const std::vector<const TrainingData*>& folds, Session& session, const SecondsAfter& after) {
+  return Search(config, stages, folds, session, after).run();
 }
 
 }  // namespace remede

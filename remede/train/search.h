@@ -10,9 +10,12 @@
 // threads.
 #pragma once
 
+#include <functional>
 #include <limits>
+#include <string>
 #include <vector>
 
+#include "remede/train/forecast.h"
 #include "remede/train/prepare.h"
 #include "remede/train/session.h"
 #include "remede/train/start.h"
@@ -37,7 +40,16 @@ double solved_loss(const Sequences& validation);
 struct SearchResult {
   std::vector<std::vector<Finalist>> finalists;  // (starts, folds)
   bool stopped = false;                          // by the session, before its end
+  Pace pace;                                     // of the last stage
+  std::string state;                             // the whole search, for a checkpoint; where the session keeps them
 };
+
+// Starts that reach the end of a stage, rounds of a stage that begins with so many, and updates of a start after some
+// rounds: the first two are equally long, then each takes as many updates as all before it.
+std::size_t finalists_of(const Config& config);
+std::size_t survivors_of(std::size_t starts, std::size_t finalists);  // of a round
+std::uint64_t rounds_of(std::size_t starts, std::size_t finalists);
+std::uint64_t updates_after(std::uint64_t rounds, std::uint64_t first_round);
 
 // The starts of one stage.
 struct Portfolio {
@@ -47,11 +59,13 @@ struct Portfolio {
 };
 
 // The portfolios of the recipe, one per stage: what the configuration fixes, the rest drawn from each start's own
-// random stream.
-std::vector<Portfolio> draw_portfolios(const Config& config, const TrainingData& data);
+// random stream. `folds`: how many such data a start is trained on.
+std::vector<Portfolio> draw_portfolios(const Config& config, const TrainingData& data, std::size_t folds = 1);
 
 // REQUIRES: at least one fold. They outlive the call.
+// `seconds_after(finalists, pace)`: how long what follows the search will take, for the forecast.
+using SecondsAfter = std::function<double(std::size_t finalists, const Pace& pace)>;
 SearchResult search(const Config& config, const std::vector<Portfolio>& stages,
-                    const std::vector<const TrainingData*>& folds, Session& session);
+                    const std::vector<const TrainingData*>& folds, Session& session, const SecondsAfter& after = {});
 
 }  // namespace remede

@@ -2,8 +2,11 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <functional>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,44 +16,59 @@
 namespace remede {
 
 struct Progress {
-  double done = 0;            // share of the budget, 0 .. 1; a fit may end before it is 1
+  double done = 0;            // share of the time that the fit will take, as far as can be told; 1 at its end only
+  double seconds_left = -1;   // as far as can be told; below 0: not at all yet
   std::uint64_t updates = 0;  // of the start that leads
   double training_loss = 0;   // mean since the last validation
   double validation_loss = 0;
   double best_loss = 0;      // lowest validation loss so far
   double best_accuracy = 0;  // there; 0 in regression
-  std::string phase;         // "start", "decay", ...: a word or two for the progress line
+  std::string phase;         // "search", "simplify", ...: a word or two for the progress line
 };
 
 // All optional. `stop` and `checkpoint_due` are asked after every batch, from any thread, so they must be quick and
 // thread-safe; the others are called from the thread that called fit().
 struct Callbacks {
-  std::function<void(const Progress&)> progress;
-  std::function<bool()> stop;                         // true: end after this batch with the best so far
+  std::function<void(const Progress&)> progress;      // after every round, and when a phase begins
+  std::function<void(const Progress&)> tick;          // several times a second, from any thread, one at a time
+  std::function<bool()> stop;                         // true: end within seconds with the best so far
   std::function<bool()> checkpoint_due;               // true: save a checkpoint after this batch
   std::function<void(const Checkpoint&)> checkpoint;  // keeps it; called when due and when stopped
+  double seconds_spent = 0;                           // before fit() was called; they count towards a time limit
 };
 
+// What a fit does one after the other, and the share of a time limit at which each part must have ended.
+enum class Phase : std::uint8_t { kSearch, kChoose, kPolish };
+
 // One fit as a recipe sees it. What was once asked for stays asked for: a stop until the end, a checkpoint until it is
-// made. stop(), checkpoint_due() and pause() may be called from any thread.
+// made. All but progress(), checkpoint() and begin() may be called from any thread.
 class Session {
  public:
   // `base` is the checkpoint without its state; `resume` the state to continue from, or empty.
-  Session(const Callbacks& callbacks, Checkpoint base, std::string resume)
-      : callbacks_(callbacks), checkpoint_(std::move(base)), resume_(std::move(resume)) {}
+  Session(const Callbacks& callbacks, Checkpoint base, std::string resume, std::optional<Seconds> time_limit = {});
 
-  bool stop() {
-    if (!stop_ && callbacks_.stop && callbacks_.stop()) stop_ = true;
-    return stop_;
-  }
+  bool stop();  // somebody asked for the end; also the moment for a tick
+  bool late();  // the time for this phase is up, by the time limit
+  bool halt() { return stop() || late(); }
+  // For what follows the search. After a stop there is still a second to make a tidy model of what was found.
+  bool hurry();
+  bool was_late() const { return was_late_; }  // in any phase: then the result depends on the machine
+
+  void begin(Phase phase);
   bool checkpoint_due() {
     if (!due_ && callbacks_.checkpoint && callbacks_.checkpoint_due && callbacks_.checkpoint_due()) due_ = true;
     return due_;
   }
-  bool pause() { return stop() || checkpoint_due(); }
-  void progress(const Progress& progress) const {
-    if (callbacks_.progress) callbacks_.progress(progress);
-  }
+  bool pause() { return halt() || checkpoint_due(); }
+  void progress(Progress progress);           // done and seconds_left are filled in
+  void show_phase(const std::string& phase);  // the last progress again, in another phase
+  void finish();                              // the last progress again, all done
+  void expect(double seconds);                // so long until the end of the fit, as far as can be told now
+  // A phase that has done this share of its work, and what follows it. Before anything is done `otherwise` is taken
+  // for the length of the phase.
+  void expect_in_phase(double share, double otherwise, double after);
+  bool watched() const { return callbacks_.progress || callbacks_.tick; }
+  bool keeps_checkpoints() const { return static_cast<bool>(callbacks_.checkpoint); }
   void checkpoint(std::string state) {
     due_ = false;
     if (!callbacks_.checkpoint) return;
@@ -60,10 +78,24 @@ class Session {
   std::string_view resume() const { return resume_; }
 
  private:
+  using Clock = std::chrono::steady_clock;
+
+  void fill_in(Progress& progress);
+  void tick();
+
   const Callbacks& callbacks_;
   Checkpoint checkpoint_;
   std::string resume_;
-  std::atomic<bool> stop_ = false;
+  std::optional<Seconds> time_limit_;
+  Clock::time_point begun_, phase_begun_;
+  std::mutex mutex_;  // of what is shown:
+  Progress last_;
+  double expected_ = -1;           // seconds left,
+  Clock::time_point expected_at_;  // when that was said
+  std::atomic<Clock::duration> next_tick_{Clock::duration(0)};
+  std::atomic<Clock::duration> deadline_;                        // of this phase, since the clock's epoch
+  std::atomic<Clock::duration> stopped_at_{Clock::duration(0)};  // since the clock's epoch; 0: not stopped
+  std::atomic<bool> was_late_ = false;
   std::atomic<bool> due_ = false;
 };
 

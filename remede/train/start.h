@@ -53,6 +53,7 @@ struct StartPlan {
   float average = 1.0F;  // weight of the newest parameters in the moving average that is validated and kept
   std::uint64_t first_round = 400;  // updates before the worse half of the starts is dropped
   std::uint64_t validations = 4;    // in a round
+  double budget_share = 1.0;  // of the planned updates, all rounds and the last training alike: what --updates leaves
   std::uint64_t seed = 1;
   std::uint64_t stream = 0;  // the number of the start: every start draws from a stream of its own
 };

@@ -70,8 +70,9 @@ TEST(Config, WordsMayBeSpelledWithSpacesOrUnderscores) {
 TEST(Config, BadValuesAreRefusedInOneLine) {
   EXPECT_EQ(refusal("depth", "13"), "--depth: expected a number in 0 .. 12 or auto, got '13'");
   EXPECT_EQ(refusal("write_rule", "mul"), "--write-rule: expected one of add, blend or auto, got 'mul'");
-  for (const char* text : {"", " ", "abc", "1x", "-1", "1e99", "nan", "inf", "auto"})
+  for (const char* text : {"", " ", "abc", "1x", "-1", "1e99", "nan", "inf"})
     EXPECT_THAT(refusal("batch", text), HasSubstr("--batch: expected a number in 1 .. ")) << text;
+  EXPECT_THAT(refusal("trees", "auto"), HasSubstr("--trees: expected a number in 1 .. 64, got 'auto'"));
   EXPECT_THAT(refusal("rate_index", "nan"), HasSubstr("--rate-index"));
 }
 
@@ -89,12 +90,55 @@ TEST(Config, CheckFindsWhatWasSetByHand) {
   EXPECT_NO_THROW(check(Config()));
 }
 
+TEST(Config, DurationsHaveUnits) {
+  Config config;
+  const std::pair<const char*, double> texts[] = {{"30s", 30}, {"5m", 300}, {"2h", 7200}, {"1.5", 1.5}, {"0.5m", 30}};
+  for (const auto& [text, seconds] : texts) {
+    find("time_limit").set(config, text);
+    ASSERT_TRUE(config.time_limit.has_value());
+    EXPECT_EQ(config.time_limit->value, seconds) << text;
+  }
+  EXPECT_EQ(find("time_limit").get(config), "30s");
+  for (const char* text : {"", "s", "5 m", "5min", "-3s", "0", "1d"})
+    EXPECT_THAT(refusal("time_limit", text), HasSubstr("--time-limit: expected a duration such as 30s")) << text;
+}
+
+std::string idle(const Config& config) {
+  try {
+    check(config);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+// tests/cli/options_test.cpp and tests/python/test_options.py go through all of them.
+TEST(Config, WhatCouldHaveNoEffectIsRefusedWithTheReason) {
+  Config config;
+  config.patience = 10;
+  EXPECT_THAT(idle(config), HasSubstr("--patience: has no effect here: it belongs to --recipe paper"));
+  config.recipe = Recipe::kPaper;
+  EXPECT_EQ(idle(config), "");
+  config.starts = 8;
+  EXPECT_THAT(idle(config), HasSubstr("--starts: has no effect here"));
+  config = Config();
+  config.memory = 0;
+  config.write_rule = WriteRule::kBlend;
+  EXPECT_THAT(idle(config), HasSubstr("--write-rule: has no effect here: a tree without memory"));
+  config = Config();
+  config.simplify = false;
+  EXPECT_EQ(idle(config), "");
+  config.improve = false;
+  EXPECT_THAT(idle(config), HasSubstr("--improve"));
+}
+
 TEST(Config, SettingsRoundTripToTheSameBitsWithoutTheMachine) {
   rc::check([](double rate, double share) {
     Config config;
-    config.rate_gate = std::abs(rate) <= 100 ? std::abs(rate) : 1 / rate;
-    config.rate_gate = std::abs(config.rate_gate);
+    config.rate_gate = std::abs(rate) <= 100 ? std::abs(rate) : std::abs(1 / rate);
+    config.recipe = Recipe::kPaper;
     config.decay = std::abs(share) <= 1 ? std::abs(share) : 0.3;
+    config.time_limit = Seconds{0.1 + std::abs(share) / (1 + std::abs(share))};
     config.mix = Mix::kEffects;
     config.threads = 7;
     const auto list = settings(config);

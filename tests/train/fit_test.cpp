@@ -1,5 +1,6 @@
 #include "remede/train/fit.h"
 
+#include <atomic>
 #include <limits>
 #include <optional>
 
@@ -25,6 +26,16 @@ Config quick() {
   config.memory = 2;
   config.updates = 120;
   config.validate_every = 25;
+  config.threads = 1;
+  return config;
+}
+
+// The default recipe with few starts, as long as it takes.
+Config small_search() {
+  Config config;
+  config.depth = 3;
+  config.memory = 2;
+  config.starts = 4;
   config.threads = 1;
   return config;
 }
@@ -93,10 +104,8 @@ TEST(Fit, LearnsAStaticTableAndRegressionOnRawNumbers) {
 TEST(Fit, TheNumberOfThreadsChangesNoByte) {
   const Dataset data = testing::fixed_delay(300, 1);
   for (const Recipe recipe : {Recipe::kPaper, Recipe::kDefault}) {
-    Config config = quick();
-    config.recipe = recipe;
+    Config config = recipe == Recipe::kPaper ? quick() : small_search();
     config.batch = 64;
-    config.starts = 4;
     std::string first;
     for (const int threads : {1, 2, 3}) {
       config.threads = threads;
@@ -111,7 +120,8 @@ TEST(Fit, TheFirstOfSeveralTreesHasTheSameBytesAsTheOneTree) {
   for (const int sequences : {40, 120}) {  // with folds and without
     const Dataset data = testing::regimes(sequences, 3);
     Config config;
-    config.starts = 2;
+    config.starts = 4;
+    config.updates = 1000;
     config.threads = 1;
     const Model one = fit(data, nullptr, config).model;
     config.trees = 4;
@@ -128,7 +138,7 @@ TEST(Fit, FoldsNoiseAndGrownStartsEndInTheSameBytes) {
   data.sequences.x[5] = std::numeric_limits<float>::quiet_NaN();
   Config config;
   config.leaf_output = LeafOutput::kLinear;
-  config.starts = 2;
+  config.starts = 3;
   config.trees = 3;
   config.threads = 1;
   const std::string whole = to_json(fit(data, nullptr, config).model);
@@ -178,11 +188,9 @@ TEST(Fit, InterruptedAgainAndAgainEndsInTheSameBytes) {
 // The default recipe goes on from its last whole round, so it is interrupted once.
 TEST(Fit, TheDefaultRecipeInterruptedAndResumedEndsInTheSameBytes) {
   const Dataset data = testing::fixed_delay(100, 1);
-  Config config = quick();
-  config.recipe = Recipe::kDefault;
-  config.starts = 4;
+  const Config config = small_search();
   const std::string whole = to_json(fit(data, nullptr, config).model);
-  for (const int stop_after : {1, 300, 1500, 2500}) {
+  for (const int stop_after : {1, 300, 1500, 2500, 20000, 60000}) {
     std::optional<Checkpoint> kept;
     int batches = 0;
     Callbacks callbacks;
@@ -221,6 +229,71 @@ TEST(Fit, AStopGivesTheBestSoFarAfterTheCurrentBatch) {
   EXPECT_TRUE(result.stopped);
   EXPECT_LT(batches, 200);
   EXPECT_NO_THROW(check(result.model, "stopped"));
+}
+
+// Stops when the fit says that it has come to this phase.
+Fit stop_in(const std::string& phase, const Dataset& data, const Config& config, std::optional<Checkpoint>& kept) {
+  std::atomic<bool> reached = false;
+  Callbacks callbacks;
+  callbacks.progress = [&](const Progress& p) { reached = reached || p.phase.rfind(phase, 0) == 0; };
+  callbacks.stop = [&] { return reached.load(); };
+  callbacks.checkpoint = [&](const Checkpoint& c) { kept = checkpoint_from_bytes(to_bytes(c), "test"); };
+  return fit(data, nullptr, config, callbacks);
+}
+
+TEST(Fit, AStopInAnyPhaseGivesAModelAndACheckpointThatLeadsToTheWholeOne) {
+  const Dataset data = testing::regimes(120, 3);
+  Config config = small_search();
+  config.updates = 400;
+  config.leaf_output = LeafOutput::kLinear;
+  const std::string whole = to_json(fit(data, nullptr, config).model);
+  for (const char* phase : {"stage 1", "simplify", "improve", "polish"}) {
+    std::optional<Checkpoint> kept;
+    const Fit stopped = stop_in(phase, data, config, kept);
+    EXPECT_TRUE(stopped.stopped) << phase;
+    EXPECT_NO_THROW(check(stopped.model, phase));
+    ASSERT_TRUE(kept.has_value()) << phase;
+    EXPECT_EQ(to_json(fit(data, nullptr, config, {}, &*kept).model), whole) << phase;
+  }
+}
+
+TEST(Fit, AStopBeforeTheFirstUpdateStillGivesAModel) {
+  Callbacks callbacks;
+  callbacks.stop = [] { return true; };
+  const Fit result = fit(testing::fixed_delay(100, 1), nullptr, Config(), callbacks);
+  EXPECT_TRUE(result.stopped);
+  EXPECT_NO_THROW(check(result.model, "stopped"));
+}
+
+TEST(Fit, ATimeLimitEndsTheFitAndIsRecorded) {
+  Config config;
+  config.time_limit = Seconds{0.3};
+  config.starts = 1000;
+  const Fit result = fit(testing::fixed_delay(2000, 1), nullptr, config);
+  EXPECT_TRUE(result.late);
+  EXPECT_FALSE(result.stopped);
+  ASSERT_EQ(result.model.training.notes.size(), 1U);
+  EXPECT_EQ(model_from_json(to_json(result.model), "test").training.notes, result.model.training.notes);
+  config.time_limit = Seconds{3600};
+  config.starts = 2;
+  config.updates = 20;
+  EXPECT_TRUE(fit(testing::fixed_delay(100, 1), nullptr, config).model.training.notes.empty());
+}
+
+TEST(Fit, PolishIsKeptOnlyIfItsOwnTrainingDataAreNotPredictedWorse) {
+  // With a rate that destroys what was learned, the last training would end far away.
+  const Dataset data = testing::regimes(120, 3);
+  for (const double rate : {0.02, 5.0}) {
+    Config config = small_search();
+    config.updates = 200;
+    config.leaf_output = LeafOutput::kLinear;
+    config.rate_linear = rate;
+    config.rate_output = rate;
+    const Fit polished = fit(data, nullptr, config);
+    std::optional<Checkpoint> kept;
+    const Fit before = stop_in("polish", data, config, kept);
+    EXPECT_LE(score(polished.model, data.sequences).rmse, score(before.model, data.sequences).rmse) << rate;
+  }
 }
 
 TEST(Fit, ResumingSomethingElseIsAnError) {

@@ -1,5 +1,10 @@
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
 #include <gtest/gtest.h>
 
+#include "remede/train/polish.h"
 #include "remede/train/search.h"
 
 namespace remede {
@@ -32,10 +37,77 @@ bool starts_carry(float StartPlan::*noise, const TrainingData& data) {
 }
 
 TEST(Portfolio, FewTargetsAreShownWithNoise) {
-  TrainingData data = recordings(10, 501);
+  TrainingData data = recordings(20, 251);
   EXPECT_FALSE(starts_carry(&StartPlan::noise, data));
   for (std::size_t t = 0; t < 20; ++t) data.training.weight[t] = 0.0F;
   EXPECT_TRUE(starts_carry(&StartPlan::noise, data)) << "steps without a target do not count";
+}
+
+TEST(Portfolio, AFewRecordingsAreShownWithoutNoise) {
+  EXPECT_TRUE(starts_carry(&StartPlan::noise, recordings(20, 30)));
+  EXPECT_FALSE(starts_carry(&StartPlan::noise, recordings(19, 30)));
+  EXPECT_FALSE(starts_carry(&StartPlan::noise, recordings(1, 900)));
+  TrainingData windows = recordings(30, 100);  // of one recording
+  windows.continues.assign(30, 1);
+  windows.continues[0] = 0;
+  EXPECT_FALSE(starts_carry(&StartPlan::noise, windows));
+}
+
+TEST(Portfolio, UpdatesLimitEveryStartToTheLastOne) {
+  for (const FormChoice form : {FormChoice::kPaper, FormChoice::kRich})
+    for (const int most : {1, 7, 500, 1000000}) {
+      Config config;
+      config.form = form;
+      config.updates = most;
+      for (const Portfolio& stage : draw_portfolios(config, recordings(50, 20))) {
+        const StartPlan& plan = stage.starts.front();
+        const std::uint64_t rounds = rounds_of(stage.starts.size(), finalists_of(config));
+        std::uint64_t sum = static_cast<std::uint64_t>(plan.budget_share * static_cast<double>(polish_updates(plan)));
+        for (std::uint64_t r = 0; r < rounds; ++r) sum += updates_in_round(r, plan.first_round, plan.budget_share);
+        EXPECT_LE(sum, static_cast<std::uint64_t>(most));
+        if (most <= 500) {
+          EXPECT_GE(sum + 2, static_cast<std::uint64_t>(most)) << "two roundings";
+        }
+        EXPECT_EQ(plan.budget_share == 1.0, most == 1000000);
+      }
+    }
+}
+
+TEST(Portfolio, EffortScalesStartsAndUpdates) {
+  const TrainingData data = recordings(600, 20);
+  Config config;
+  config.form = FormChoice::kPaper;
+  const auto size = [&](Effort effort) {
+    config.effort = effort;
+    const Portfolio stage = draw_portfolios(config, data).front();
+    return std::pair(stage.starts.size(), stage.starts.front().first_round);
+  };
+  EXPECT_EQ(size(Effort::kDefault), std::pair(std::size_t{64}, std::uint64_t{400}));
+  EXPECT_EQ(size(Effort::kQuick), std::pair(std::size_t{16}, std::uint64_t{200}));
+  EXPECT_EQ(size(Effort::kThorough), std::pair(std::size_t{128}, std::uint64_t{800}));
+}
+
+// Steps one after the other in the first rounds of all stages, which is what time is made of: sixteen sequences go side
+// by side.
+double cost(std::size_t sequences, std::size_t length, std::size_t folds) {
+  Config config;
+  config.starts = 2;
+  const TrainingData data = recordings(sequences, length);
+  double sum = 0;
+  for (const Portfolio& stage : draw_portfolios(config, data, folds)) {
+    if (stage.entry < 1) continue;  // another draw is for few data sets
+    const StartPlan& plan = stage.starts.front();
+    const double lanes = std::ceil(std::min(static_cast<double>(plan.batch), static_cast<double>(sequences)) / 16);
+    sum += static_cast<double>(stage.starts.size() * folds * plan.first_round * length) * lanes;
+  }
+  return sum;
+}
+
+TEST(Portfolio, CostGrowsWithTheData) {
+  const double windows = cost(31, 248, 1);  // one recording of 7,700 steps
+  EXPECT_LT(cost(1, 1500, 1), 4 * windows);
+  EXPECT_LT(cost(5, 300, 1), 4 * windows);
+  EXPECT_LT(cost(40, 37, 5), 4 * cost(205, 30, 1)) << "folds";
 }
 
 TEST(Portfolio, SeveralSequencesButNotManyAreShiftedHoweverLongTheyAre) {
@@ -57,7 +129,7 @@ TEST(Portfolio, WhereSequencesAreCutNoneIsShifted) {
   data.continues.assign(30, 0);
   data.continues[1] = 1;
   EXPECT_FALSE(starts_carry(&StartPlan::offset, data));
-  EXPECT_TRUE(starts_carry(&StartPlan::noise, data));
+  EXPECT_TRUE(starts_carry(&StartPlan::noise, data)) << "29 sequences, one of them cut";
 }
 
 }  // namespace

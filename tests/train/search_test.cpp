@@ -61,7 +61,7 @@ TEST(Search, HalvesTheStartsAndReturnsTheFinalistsBestFirst) {
     EXPECT_LE(result.finalists[i].front().loss, result.finalists[i + 1].front().loss);
   EXPECT_TRUE(std::is_sorted(done.begin(), done.end()));
   EXPECT_EQ(done.size(), 3U) << "9 starts, 5, and the last round with falling rates for 4";
-  EXPECT_EQ(done.back(), 1.0);
+  EXPECT_LT(done.back(), 1.0) << "the choice is still to come";
 }
 
 TEST(Search, AFinalistIsItsBestSnapshot) {
@@ -141,9 +141,11 @@ TEST(Search, RefusesTheStateOfAnotherSearch) {
   const TrainingData data = search_data();
   std::string state;
   Callbacks callbacks;
-  callbacks.stop = [] { return true; };
+  int asked = 0;
+  callbacks.stop = [&] { return ++asked > 30; };
   callbacks.checkpoint = [&](const Checkpoint& c) { state = c.state; };
   run_search({small_portfolio(3, 10)}, data, callbacks);
+  ASSERT_FALSE(state.empty());
   EXPECT_THROW(run_search({small_portfolio(3)}, data, {}, state), Error);
   EXPECT_THROW(run_search({small_portfolio(3, 10)}, data, {}, state.substr(0, state.size() / 2)), Error);
 }

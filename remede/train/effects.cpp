@@ -1,0 +1,69 @@
+#include "remede/train/effects.h"
+
+#include <algorithm>
+#include <initializer_list>
+#include <string_view>
+
+#include "remede/base/error.h"
+
+namespace remede {
+namespace {
+
+using Names = std::initializer_list<std::string_view>;
+
+void refuse_given(const Config& config, Names names, std::string_view reason) {
+  for (const HyperParameter& p : hyper_parameters())
+    if (std::find(names.begin(), names.end(), p.name) != names.end() && p.given(config))
+      fail("{}: has no effect here: {}", p.flag(), reason);
+}
+
+// The paper's leaf is what all starts have unless single options of the form say otherwise.
+bool papers_leaf(const Config& config) {
+  return config.form == FormChoice::kPaper || (config.recipe == Recipe::kPaper && config.form == FormChoice::kAuto);
+}
+
+void expect_parts_of_the_leaf(const Config& config) {
+  if (config.memory == 0)
+    refuse_given(config,
+                 {"write_rule", "write_reads", "write_bias", "rate_gate", "rate_write", "rate_bias", "rate_rate"},
+                 "a tree without memory (--memory 0) has no writes");
+  if (config.depth == 0)
+    refuse_given(config, {"split_gradient", "slope", "index_gradient", "mix", "rate_index", "rate_threshold"},
+                 "a tree of --depth 0 has no splits");
+  if (!config.write_bias.value_or(!papers_leaf(config)))
+    refuse_given(config, {"rate_bias"}, "these writes have no bias (see --write-bias)");
+  if (config.write_rule.value_or(papers_leaf(config) ? WriteRule::kAdd : WriteRule::kBlend) == WriteRule::kAdd)
+    refuse_given(config, {"rate_rate"}, "these writes add and do not blend (see --write-rule)");
+  if (config.leaf_output.value_or(papers_leaf(config) ? LeafOutput::kConstant : LeafOutput::kLinear) ==
+      LeafOutput::kConstant)
+    refuse_given(config, {"rate_linear"}, "these leaves answer with constants (see --leaf-output)");
+}
+
+void expect_parts_of_the_recipe(const Config& config) {
+  if (config.recipe == Recipe::kPaper) {
+    refuse_given(config, {"starts", "trees"}, "--recipe paper trains one tree from one start");
+    if (config.updates || config.epochs)
+      refuse_given(config, {"effort"}, "with --recipe paper it scales the updates, which --updates or --epochs fix");
+  } else {
+    refuse_given(config, {"patience", "validate_every", "decay"},
+                 "it belongs to --recipe paper; the default recipe trains in rounds (see --updates and --effort)");
+    if (config.starts && config.trees > *config.starts)
+      fail("--trees: expected at most as many as --starts, got {} trees from {} starts", config.trees, *config.starts);
+  }
+}
+
+}  // namespace
+
+void expect_effects(const Config& config) {
+  expect_parts_of_the_recipe(config);
+  expect_parts_of_the_leaf(config);
+  if (!config.simplify) refuse_given(config, {"improve"}, "exact moves need the simplified tree (--simplify yes)");
+}
+
+void expect_effects(const Config& config, const Schema& schema) {
+  if (schema.task == Task::kRegression) refuse_given(config, {"class_weights"}, "regression has no classes");
+  if (config.memory == 0 && schema.n_x() == 1)
+    refuse_given(config, {"index_gradient", "rate_index"}, "one input and no memory leave no choice of features");
+}
+
+}  // namespace remede

@@ -1,0 +1,41 @@
+// How long the rest of a search will take, from how long its parts took so far. For the eyes of people only: nothing
+// that is learned depends on it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace remede {
+
+// How fast the starts of a stage are, in seconds of one thread.
+struct Pace {
+  double update_seconds = 0, updates = 0;
+  double validation_seconds = 0, validations = 0;
+
+  void add(double seconds_of_updates, double count, double seconds_of_validation);
+  bool known() const { return updates > 0 && validations > 0; }
+  double update() const { return updates > 0 ? update_seconds / updates : 0.0; }
+  double validation() const { return validations > 0 ? validation_seconds / validations : 0.0; }
+};
+
+// One stage of a search: starts are halved from round to round.
+struct StageSize {
+  std::size_t starts = 0;
+  std::size_t copies = 1;  // of each start: one per fold
+  std::size_t finalists = 1;
+  std::uint64_t first_round = 0;
+  std::uint64_t validations = 1;  // in a round
+  double budget_share = 1;
+  int threads = 1;
+};
+
+// Updates of one start in a round.
+std::uint64_t updates_in_round(std::uint64_t round, std::uint64_t first_round, double budget_share);
+
+// Seconds for one round of so many starts, and for all rounds after `round`, in which `starts` take part. `finishing`:
+// it is the last.
+double seconds_of_round(const StageSize& stage, std::uint64_t round, std::size_t starts, const Pace& pace);
+double seconds_after_round(const StageSize& stage, std::uint64_t round, std::size_t starts, bool finishing,
+                           const Pace& pace);
+
+}  // namespace remede
