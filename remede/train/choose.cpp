@@ -17,8 +17,8 @@ namespace {
 
 constexpr std::size_t kImproved = 2;  // candidates worth the exact moves
 // How long that takes, in validations of the same data by the engine; measured on the sets of docs/real-data.md.
-constexpr double kSimplifyCost = 120;
-constexpr double kImproveCost = 500;
+constexpr double kSimplifyCost = 10;
+constexpr double kImproveCost = 200;
 constexpr std::size_t kHoldSequences = 200;  // that the test of holding looks at
 constexpr std::int64_t kHoldRepeats = 300;   // of one step of each
 constexpr double kHoldTie = 0.02;

@@ -15,7 +15,8 @@ namespace remede {
 namespace {
 
 constexpr std::size_t kFinalists = 4;
-constexpr std::uint64_t kMeasuredUpdates = 3;  // of a stage that has not begun, to forecast how long it will take
+constexpr std::size_t kMeasuredStarts = 6;     // of a stage that has not begun, to forecast how long it will take,
+constexpr std::uint64_t kMeasuredUpdates = 2;  // of each
 constexpr double kAlmost = 10;                 // times the loss that counts as solved
 constexpr std::uint64_t kShortRound = 400;     // updates
 constexpr double kSolved = 0.01;               // of the loss of a model that knows the classes' frequencies only
@@ -212,17 +213,20 @@ class Search {
     session_.expect(seconds_left());
   }
 
-  // Stages that have not begun: a few updates of a start that is thrown away.
+  // Stages that have not begun: a few updates of some starts that are thrown away.
   void measure_later_stages() {
     for (std::size_t stage = stage_ + 1; stage < stages_.size(); ++stage) {
-      StartPlan plan = stages_[stage].starts[stages_[stage].starts.size() / 2];
-      plan.grown = false;
-      Trainer trainer(plan, *folds_.front());
-      const Clock::time_point begin = Clock::now();
-      trainer.advance_to(kMeasuredUpdates, *engines_.front());
-      const Clock::time_point middle = Clock::now();
-      trainer.validate(*engines_.front());
-      paces_[stage].add(seconds(middle - begin), kMeasuredUpdates, seconds(Clock::now() - middle));
+      const std::vector<StartPlan>& plans = stages_[stage].starts;
+      for (std::size_t k = 0; k < std::min(kMeasuredStarts, plans.size()) && !session_.halt(); ++k) {
+        StartPlan plan = plans[plans.size() * k / std::min(kMeasuredStarts, plans.size())];
+        plan.grown = false;
+        Trainer trainer(plan, *folds_.front());
+        const Clock::time_point begin = Clock::now();
+        trainer.advance_to(kMeasuredUpdates, *engines_.front());
+        const Clock::time_point middle = Clock::now();
+        trainer.validate(*engines_.front());
+        paces_[stage].add(seconds(middle - begin), kMeasuredUpdates, seconds(Clock::now() - middle));
+      }
     }
   }
 

@@ -37,7 +37,7 @@ bool starts_carry(float StartPlan::*noise, const TrainingData& data) {
 }
 
 TEST(Portfolio, FewTargetsAreShownWithNoise) {
-  TrainingData data = recordings(20, 251);
+  TrainingData data = recordings(20, 250);
   EXPECT_FALSE(starts_carry(&StartPlan::noise, data));
   for (std::size_t t = 0; t < 20; ++t) data.training.weight[t] = 0.0F;
   EXPECT_TRUE(starts_carry(&StartPlan::noise, data)) << "steps without a target do not count";
