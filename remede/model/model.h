@@ -15,7 +15,7 @@ struct TrainingRecord {
   std::vector<std::pair<std::string, std::string>> settings;  // every hyper-parameter, by name, as text
   std::vector<double> training_loss;                          // the loss curve of the start that won
   std::vector<double> validation_loss;
-  std::vector<std::string> notes;  // what else a reader must know of the fit, one line each
+  std::vector<std::string> notes = {};  // what else a reader must know of the fit, one line each
 };
 
 struct Model {

@@ -1,6 +1,7 @@
 #include "remede/train/forest.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "remede/train/score.h"
 
@@ -26,11 +27,14 @@ UnitScores score_forest(const std::vector<Candidate>& members, const std::vector
 
 bool lower_loss(const Candidate& a, const Candidate& b) { return a.loss < b.loss; }
 
-bool holds_its_own(const std::vector<Candidate>& members, const std::vector<Prepared>& folds) {
+// Where both have solved the task, only answers count.
+bool holds_its_own(const std::vector<Candidate>& members, const std::vector<Prepared>& folds, double solved) {
   const UnitScores& best = std::min_element(members.begin(), members.end(), lower_loss)->units;
   const UnitScores forest = score_forest(members, folds);
+  const double loss = std::accumulate(forest.loss.begin(), forest.loss.end(), 0.0);
+  const double weight = std::accumulate(forest.weight.begin(), forest.weight.end(), 0.0);
   return as_good(forest.wrong, best.wrong, best.weight, kForestErrors) &&
-         as_good(forest.loss, best.loss, best.weight, kForestErrors);
+         (loss <= solved * weight || as_good(forest.loss, best.loss, best.weight, kForestErrors));
 }
 
 }  // namespace
@@ -50,7 +54,7 @@ std::vector<Candidate> select_members(std::vector<Candidate> candidates, std::si
       std::remove_if(candidates.begin() + 1, candidates.end(), [&](const Candidate& c) { return !(c.loss <= most); }),
       candidates.end());
   if (candidates.size() > trees) candidates.resize(trees);
-  while (candidates.size() > 1 && !holds_its_own(candidates, folds))
+  while (candidates.size() > 1 && !holds_its_own(candidates, folds, solved))
     candidates.erase(std::max_element(candidates.begin() + 1, candidates.end(), lower_loss));
   return candidates;
 }
