@@ -111,10 +111,11 @@ void describe_file(DescribeFlags flags) {
   const Description d = describe(raw, flags.roles);
   if (flags.json) {
     put(json_of(d).dump() + "\n");
-    return;
+  } else {
+    show_notes(flags.data, raw.data);
+    put(text_of(d));
   }
-  show_notes(flags.data, raw.data);
-  put(text_of(d));
+  learn_code(raw);  // what cannot be trained is refused here, too
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <climits>
 #include <cstdio>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <random>
 #include <utility>
@@ -111,26 +112,45 @@ std::string both(const std::string& a, const std::string& b) {
 
 }  // namespace
 
-std::string read_file(const std::string& path, std::size_t limit) {
+// Reads up to `room` bytes, fewer at the end of the file only.
+static std::size_t read_fully(int descriptor, char* to, std::size_t room, const std::string& name) {
+  std::size_t have = 0;
+  while (have < room) {
+    const ssize_t got = ::read(descriptor, to + have, room - have);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) fail("{}: cannot read: {}", name, std::strerror(errno));
+    if (got == 0) break;
+    have += static_cast<std::size_t>(got);
+  }
+  return have;
+}
+
+std::string read_file(const std::string& path, std::size_t limit,
+                      const std::function<void(std::string_view head)>& check_head) {
+  constexpr std::size_t kHead = 64;
+  constexpr std::size_t kBlock = std::size_t{1} << 16;
   const bool standard = path == "-";
   const std::string name = standard ? "standard input" : path;
   const int descriptor = standard ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) fail("{}: cannot open: {}", name, std::strerror(errno));
-  std::string bytes;
-  std::size_t used = 0;
-  for (;;) {
-    bytes.resize(used + (used < (1U << 20) ? (1U << 16) : used));
-    const ssize_t got = ::read(descriptor, bytes.data() + used, bytes.size() - used);
-    if (got < 0 && errno == EINTR) continue;
-    const int error = errno;
-    if (got > 0) used += static_cast<std::size_t>(got);
-    if (got <= 0 || used > limit) {
-      if (!standard) ::close(descriptor);
-      if (got < 0) fail("{}: cannot read: {}", name, std::strerror(error));
-      if (used > limit) fail("{}: expected at most {} bytes, got more", name, limit);
-      break;
-    }
+  const std::shared_ptr<void> closer(nullptr, [descriptor, standard](void*) {
+    if (!standard) ::close(descriptor);
+  });
+  std::string bytes(kHead, '\0');
+  std::size_t used = read_fully(descriptor, bytes.data(), kHead, name);
+  if (check_head) check_head({bytes.data(), used});
+  // The size of a regular file is known; what it is not known of is read into blocks that grow.
+  struct stat there {};
+  std::size_t next = kBlock;
+  if (::fstat(descriptor, &there) == 0 && S_ISREG(there.st_mode))
+    next = std::min(limit, static_cast<std::size_t>(there.st_size)) + 1;
+  while (used == bytes.size()) {
+    if (used > limit) fail("{}: expected at most {} bytes, got more", name, limit);
+    bytes.resize(used + std::min(next, limit - used + 1));
+    used += read_fully(descriptor, bytes.data() + used, bytes.size() - used, name);
+    next = std::max(kBlock, used / 2);
   }
+  if (used > limit) fail("{}: expected at most {} bytes, got more", name, limit);
   bytes.resize(used);
   return bytes;
 }

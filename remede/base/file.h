@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,8 +20,11 @@ class BrokenPipe : public Error {
   using Error::Error;
 };
 
-// Throws Error naming the file when it cannot be opened or read, or holds more than `limit` bytes.
-std::string read_file(const std::string& path, std::size_t limit = static_cast<std::size_t>(-1));
+// Throws Error naming the file when it cannot be opened or read, or holds more than `limit` bytes. `check_head` sees
+// the first bytes (at least 64, or all there are) and may throw before the rest is read: an endless file takes no
+// memory.
+std::string read_file(const std::string& path, std::size_t limit = static_cast<std::size_t>(-1),
+                      const std::function<void(std::string_view head)>& check_head = {});
 
 // A file being written: append, then commit(). Without commit() the temporary file is removed. Not thread-safe.
 // Symbolic links are followed: the file they lead to is replaced, or created where it is missing. A file that is

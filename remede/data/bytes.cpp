@@ -21,24 +21,45 @@ namespace {
 
 constexpr std::size_t kPacked = std::size_t{1} << 16;  // bytes read at once
 
-// What both kinds share: packed bytes, refilled from the source.
+// What both kinds share: packed bytes, refilled from the source, and how much came of them. A few bytes can unpack to
+// any number of them, and memory must stay in proportion to the file: beyond kMostUnpacked the data may be at most
+// kMostExpansion times as long as what was read of the file.
 struct Packed {
   ByteSource source;
   std::array<char, kPacked> bytes;
   std::size_t begin = 0;
   std::size_t end = 0;
+  std::uint64_t packed = 0;    // bytes read so far
+  std::uint64_t unpacked = 0;  // bytes handed out so far
+
+  explicit Packed(ByteSource from) : source(std::move(from)) {}
 
   bool fill() {
     if (begin < end) return true;
     begin = 0;
     end = source.read(bytes.data(), bytes.size());
+    packed += end;
     return end > 0;
+  }
+
+  // How many of `room` bytes may be unpacked at once. REQUIRES: room > 0.
+  std::size_t allowed(std::size_t room) const {
+    const std::uint64_t most = std::max(kMostUnpacked, kMostExpansion * packed);
+    return static_cast<std::size_t>(std::min<std::uint64_t>(room, most + 1 - std::min(most, unpacked)));
+  }
+  void count(std::size_t more) {
+    unpacked += more;
+    if (unpacked > std::max(kMostUnpacked, kMostExpansion * packed))
+      fail(
+          "{}: expected packed data that unpack to at most {} times their length, got more: unpack the file first, or "
+          "pipe it in",
+          source.name, kMostExpansion);
   }
 };
 
 class Gunzip {
  public:
-  explicit Gunzip(ByteSource source) : packed_{std::move(source), {}, 0, 0} {
+  explicit Gunzip(ByteSource source) : packed_(std::move(source)) {
     constexpr int kGzipOnly = 15 + 16;
     if (inflateInit2(&stream_, kGzipOnly) != Z_OK) fail("{}: not enough memory to unpack gzip", packed_.source.name);
   }
@@ -48,7 +69,7 @@ class Gunzip {
 
   std::size_t read(char* to, std::size_t room) {
     stream_.next_out = reinterpret_cast<Bytef*>(to);
-    stream_.avail_out = static_cast<uInt>(std::min<std::size_t>(room, std::size_t{1} << 30));
+    stream_.avail_out = static_cast<uInt>(std::min<std::size_t>(packed_.allowed(room), std::size_t{1} << 30));
     const uInt wanted = stream_.avail_out;
     while (stream_.avail_out == wanted) {
       if (!packed_.fill()) {
@@ -66,6 +87,7 @@ class Gunzip {
         fail("{}: expected gzip data, got damaged bytes ({})", packed_.source.name,
              stream_.msg != nullptr ? stream_.msg : "no details");
     }
+    packed_.count(wanted - stream_.avail_out);
     return wanted - stream_.avail_out;
   }
 
@@ -77,13 +99,12 @@ class Gunzip {
 
 class Unzstd {
  public:
-  explicit Unzstd(ByteSource source)
-      : packed_{std::move(source), {}, 0, 0}, stream_(ZSTD_createDStream(), ZSTD_freeDStream) {
+  explicit Unzstd(ByteSource source) : packed_(std::move(source)), stream_(ZSTD_createDStream(), ZSTD_freeDStream) {
     if (stream_ == nullptr) fail("{}: not enough memory to unpack zstd", packed_.source.name);
   }
 
   std::size_t read(char* to, std::size_t room) {
-    ZSTD_outBuffer out{to, room, 0};
+    ZSTD_outBuffer out{to, packed_.allowed(room), 0};
     while (out.pos == 0) {
       if (!packed_.fill()) {
         if (inside_) fail("{}: expected more zstd data, got the end of the file", packed_.source.name);
@@ -96,6 +117,7 @@ class Unzstd {
         fail("{}: expected zstd data, got damaged bytes ({})", packed_.source.name, ZSTD_getErrorName(result));
       inside_ = result != 0;
     }
+    packed_.count(out.pos);
     return out.pos;
   }
 

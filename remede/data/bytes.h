@@ -18,6 +18,9 @@ struct ByteSource {
 // The first bytes of a source, and a source of all of them.
 ByteSource peeked(ByteSource source, std::size_t bytes, std::string& head);
 // Unpacks gzip and zstd, told by their first bytes; other bytes pass as they are.
+// Data that unpack to more than kMostUnpacked bytes and to more than kMostExpansion times their length are refused.
+inline constexpr std::uint64_t kMostExpansion = 200;
+inline constexpr std::uint64_t kMostUnpacked = std::uint64_t{16} << 20;
 ByteSource unpacked(ByteSource source);
 ByteSource open_bytes(const std::string& path);  // "-": standard input
 

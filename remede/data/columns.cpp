@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <span>
 #include <string_view>
+#include <unordered_map>
 
 #include "remede/base/error.h"
 #include "remede/data/csv.h"
@@ -32,22 +33,20 @@ class Assignment {
     layout_.column.resize(columns.size());
     taken_.resize(columns.size());
     for (std::size_t c = 0; c < columns.size(); ++c) {
-      if (!columns[c].empty()) continue;
-      taken_[c] = true;
-      layout_.notes.push_back(fmt::format("column {} has no name and is left out", c + 1));
+      taken_[c] = columns[c].empty();
+      if (!taken_[c]) number_.emplace(columns[c], c);
     }
+    note_columns_without_name();
   }
 
   ColumnLayout& layout() { return layout_; }
   const std::vector<std::string>& columns() const { return columns_; }
 
-  bool has(const std::string& name) const {
-    return std::find(columns_.begin(), columns_.end(), name) != columns_.end();
-  }
+  bool has(const std::string& name) const { return number_.contains(name); }
 
   // Gives the column of this name its part. REQUIRES: has(name).
   void take(const std::string& name, ColumnPart part, std::size_t slot = 0) {
-    const auto c = static_cast<std::size_t>(std::find(columns_.begin(), columns_.end(), name) - columns_.begin());
+    const std::size_t c = number_.find(name)->second;
     if (taken_[c]) fail("{}: expected one part for column {}, got several", file_, shown(name));
     taken_[c] = true;
     layout_.column[c] = {part, static_cast<std::uint32_t>(slot)};
@@ -76,6 +75,9 @@ class Assignment {
       layout_.inputs.push_back(columns_[c]);
     }
     if (layout_.inputs.empty()) fail("{}: expected at least one input column, got only {}", file_, listed(columns_));
+    if (layout_.inputs.size() > kMostInputColumns)
+      fail("{}: expected at most {} input columns, got {}: leave some out with --ignore", file_, kMostInputColumns,
+           layout_.inputs.size());
   }
 
   void take_ignored(const Roles& roles, bool must_exist) {
@@ -117,8 +119,21 @@ class Assignment {
   }
 
  private:
+  // The first few one by one, the others in one line.
+  void note_columns_without_name() {
+    constexpr std::size_t kMostNotes = 5;
+    std::size_t count = 0;
+    for (std::size_t c = 0; c < columns_.size(); ++c) {
+      if (!columns_[c].empty()) continue;
+      if (++count <= kMostNotes) layout_.notes.push_back(fmt::format("column {} has no name and is left out", c + 1));
+    }
+    if (count > kMostNotes)
+      layout_.notes.push_back(fmt::format("{} more columns have no name and are left out", count - kMostNotes));
+  }
+
   const std::string& file_;
   const std::vector<std::string>& columns_;
+  std::unordered_map<std::string_view, std::size_t> number_;  // of each column that has a name
   std::vector<bool> taken_;
   ColumnLayout layout_;
 };
@@ -201,12 +216,14 @@ ColumnLayout lay_out_like(const ColumnLayout& first, const std::string& first_fi
   layout.column.assign(columns.size(), {});
   layout.notes.clear();
   std::vector<bool> found(first_columns.size());
+  std::unordered_map<std::string_view, std::size_t> number;
+  for (std::size_t c = 0; c < first_columns.size(); ++c) number.emplace(first_columns[c], c);
   for (std::size_t c = 0; c < columns.size(); ++c) {
     if (columns[c].empty()) continue;
-    const auto at = std::find(first_columns.begin(), first_columns.end(), columns[c]);
-    if (at == first_columns.end())
+    const auto at = number.find(columns[c]);
+    if (at == number.end())
       fail("{}: expected the columns of {}, got {} beside them", file, first_file, shown(columns[c]));
-    const auto from = static_cast<std::size_t>(at - first_columns.begin());
+    const std::size_t from = at->second;
     found[from] = true;
     layout.column[c] = first.column[from];
   }

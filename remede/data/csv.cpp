@@ -50,8 +50,10 @@ bool CsvReader::fill() {
   for (std::size_t seen = whole; now == whole && !source_at_end_; seen = filled_) {
     append_block();
     if (source_at_end_ && filled_ > whole) buffer_[filled_++] = '\n';  // the last line may end without one
-    const std::size_t last = std::string_view(buffer_.data() + seen, filled_ - seen).rfind('\n');
-    if (last != std::string_view::npos) now = seen + last + 1;
+    // Squeezing takes a blank back when the end of its line follows: then what is new begins one byte earlier.
+    const std::size_t from = std::max(whole, seen - std::min<std::size_t>(seen, squeezing_ ? 1 : 0));
+    const std::size_t last = std::string_view(buffer_.data() + from, filled_ - from).rfind('\n');
+    if (last != std::string_view::npos) now = from + last + 1;
     if (now == whole && filled_ > kMaxRow)
       fail("{}: line {}: expected lines of at most {} MiB, got a longer one", source_.name, next_line_, kMaxRow >> 20);
   }

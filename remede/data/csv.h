@@ -23,7 +23,8 @@ namespace remede {
 class CsvReader {
  public:
   static constexpr std::size_t kMaxRow = std::size_t{64} << 20;  // bytes; beyond that it is not a table
-  static constexpr std::size_t kMaxColumns = std::size_t{1} << 20;
+  static constexpr std::size_t kMaxColumns =
+      std::size_t{1} << 17;  // twice the inputs of a model, for ids, targets and what is ignored
 
   // Reads the header. `block`: bytes asked for at once.
   explicit CsvReader(ByteSource source, std::size_t block = std::size_t{1} << 18)
@@ -75,7 +76,10 @@ class CsvReader {
   std::size_t block_;
   bool row_names_ = false;
   bool squeezing_ = false;  // the separator is any number of blanks: the buffer holds one for each
-  bool in_quotes_ = false;  // at the end of the buffer, while squeezing
+  // At the end of the buffer, while squeezing:
+  bool in_quotes_ = false;
+  bool closed_quote_ = false;  // the last byte closed a quoted text
+  bool in_comment_ = false;
   std::vector<std::string> columns_;
   std::size_t expected_ = 0;  // cells in a row; 0 while the header is read
   std::vector<char> buffer_;

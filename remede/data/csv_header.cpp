@@ -9,16 +9,25 @@
 namespace remede {
 
 // Leaves one blank of every run and none at the ends of a line, from byte `from` of the buffer on. What stands before
-// it has been through here already.
+// it has been through here already. As in text(), a quote opens only at the beginning of a cell, and a comment has
+// none.
 void CsvReader::squeeze_blanks(std::size_t from) {
   std::size_t to = from;
   const auto before = [&] { return to == 0 ? '\n' : buffer_[to - 1]; };
   for (std::size_t i = from; i < filled_; ++i) {
     const char c = buffer_[i];
-    if (c == '"') in_quotes_ = !in_quotes_;
+    const bool cell_begins = before() == ' ' || before() == '\n';
+    if (!in_quotes_ && before() == '\n' && format_.comment == c) in_comment_ = true;
+    if (c == '"' && !in_comment_ && (in_quotes_ || cell_begins || closed_quote_)) {
+      in_quotes_ = !in_quotes_;
+      closed_quote_ = !in_quotes_;  // one more quote would open it again: it stands for a quote
+    } else {
+      closed_quote_ = false;
+    }
     const bool blank = (c == ' ' || c == '\t') && !in_quotes_;
-    if (blank && (before() == ' ' || before() == '\n')) continue;
+    if (blank && cell_begins) continue;
     if ((c == '\n' || c == '\r') && !in_quotes_ && before() == ' ') --to;
+    if (c == '\n') in_comment_ = false;
     buffer_[to++] = blank ? ' ' : c;
   }
   if (source_at_end_ && to > 0 && buffer_[to - 1] == ' ' && !in_quotes_) --to;
@@ -84,7 +93,11 @@ void CsvReader::guess_separator() {
 
 // s1..s21 is s1, s2, ..., s21.
 static void append_names(const std::string& given, std::vector<std::string>& names) {
-  constexpr int kMost = 100000;
+  constexpr auto kMost = static_cast<int>(CsvReader::kMaxColumns);
+  const auto expect_room = [&](std::size_t more) {
+    if (names.size() + more > CsvReader::kMaxColumns)
+      fail("--names: expected at most {} columns, got more", CsvReader::kMaxColumns);
+  };
   const std::string_view name = trim(given);
   const std::size_t dots = name.find("..");
   const auto split = [](std::string_view text) {
@@ -99,9 +112,11 @@ static void append_names(const std::string& given, std::vector<std::string>& nam
     const auto [end_stem, last] = split(name.substr(dots + 2));
     if (first < 0 || last < first || last > kMost || (!end_stem.empty() && end_stem != stem))
       fail("--names: expected a range of names such as s1..s21, got {}", shown(given));
+    expect_room(static_cast<std::size_t>(last - first) + 1);
     for (int i = first; i <= last; ++i) names.push_back(fmt::format("{}{}", stem, i));
     return;
   }
+  expect_room(1);
   names.emplace_back(name);
 }
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "remede/base/error.h"
+#include "remede/data/csv.h"
 #include "remede/data/raw.h"
 
 namespace remede {

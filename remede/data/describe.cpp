@@ -5,6 +5,8 @@
 #include <limits>
 #include <set>
 
+#include <fmt/format.h>
+
 #include "remede/base/text.h"
 #include "remede/data/number.h"
 #include "remede/data/split.h"

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <unordered_map>
 
 #include <fmt/format.h>
 
@@ -81,6 +82,7 @@ class WordMeans {
 std::vector<double> main_direction(const std::vector<double>& rows, const std::vector<double>& weight, std::size_t n) {
   constexpr int kRounds = 100;
   std::vector<double> direction(n);
+  if (n == 0) return direction;  // nothing to predict
   for (std::size_t k = 0; k < n; ++k) direction[k] = 1.0 + static_cast<double>(k + 1) / static_cast<double>(n + 7);
   if (n > 1) direction[n - 1] = -1.0;  // proportions of classes sum to one: all ones would be no direction of theirs
   for (int round = 0; round < kRounds; ++round) {
@@ -214,6 +216,9 @@ std::vector<float> table_of(const InputCode& code, const RawInput& input) {
 Code learn_code(const RawDataset& raw, std::span<const std::uint32_t> sequences) {
   Code code;
   for (std::size_t i = 0; i < raw.inputs.size(); ++i) add_code(raw, i, sequences, code);
+  if (code.inputs.size() > kMostInputColumns)
+    fail("expected at most {} inputs, got {} (a column of words may make several): leave columns out with --ignore",
+         kMostInputColumns, code.inputs.size());
   return code;
 }
 
@@ -234,15 +239,23 @@ Dataset encode(RawDataset raw, const Code& code) {
   std::vector<std::size_t> from;
   std::vector<std::vector<float>> values;
   bool same = columns == code.inputs.size();
+  const CodeIndex codes(data.schema.codes);
+  std::unordered_map<std::string_view, std::size_t> column_of;
+  std::size_t gap_column = 0;
+  for (std::size_t i = 0; i < columns; ++i)
+    if (raw.inputs[i].gap) {
+      gap_column = i;
+    } else {
+      column_of.emplace(raw.inputs[i].name, i);
+    }
   for (const std::string& input : code.inputs) {
-    const InputCode* const made = data.schema.code_of(input);
-    const std::string& name = made == nullptr ? input : made->column;
-    const auto at = std::find_if(raw.inputs.begin(), raw.inputs.end(), [&](const RawInput& r) {
-      return r.name == name && r.gap == (made != nullptr && made->gap);
-    });
-    same = same && at - raw.inputs.begin() == static_cast<std::ptrdiff_t>(from.size()) && !at->words;
-    from.push_back(static_cast<std::size_t>(at - raw.inputs.begin()));
-    values.push_back(at->words && made != nullptr ? table_of(*made, *at) : std::vector<float>());
+    const InputCode* const made = codes.find(input);
+    const std::size_t column =
+        made != nullptr && made->gap ? gap_column : column_of.at(made == nullptr ? input : made->column);
+    const RawInput& raw_input = raw.inputs[column];
+    same = same && column == from.size() && !raw_input.words;
+    from.push_back(column);
+    values.push_back(raw_input.words && made != nullptr ? table_of(*made, raw_input) : std::vector<float>());
   }
   if (same) return data;
   std::vector<float> x;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <unordered_set>
 
 #include <fmt/format.h>
 
@@ -21,8 +22,9 @@ bool begins_like_a_number(std::string_view text) {
 
 InputReader::InputReader(const std::vector<std::string>& names, const std::vector<std::string>& categorical, bool known)
     : names_(names), columns_(names.size()), known_(known) {
+  const std::unordered_set<std::string_view> of_words(categorical.begin(), categorical.end());
   for (std::size_t i = 0; i < names.size(); ++i) {
-    const bool words = std::find(categorical.begin(), categorical.end(), names[i]) != categorical.end();
+    const bool words = of_words.contains(names[i]);
     columns_[i].state = words ? State::kWords : known ? State::kNumbers : State::kOpen;
     columns_[i].given = words;
   }

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <string_view>
+#include <unordered_set>
 #include <utility>
 
 #include "remede/base/error.h"
@@ -199,8 +201,10 @@ struct NeededColumns {
 
 NeededColumns needed_columns(const Schema& schema) {
   NeededColumns needed;
+  const CodeIndex codes(schema.codes);
+  std::unordered_set<std::string_view> seen;
   for (const std::string& input : schema.inputs) {
-    const InputCode* const code = schema.code_of(input);
+    const InputCode* const code = codes.find(input);
     if (code != nullptr && code->gap) {
       needed.gap = true;
       continue;
@@ -210,7 +214,7 @@ NeededColumns needed_columns(const Schema& schema) {
       needed.history = true;
       continue;
     }
-    if (std::find(needed.names.begin(), needed.names.end(), column) != needed.names.end()) continue;
+    if (!seen.insert(column).second) continue;
     needed.names.push_back(column);
     if (code != nullptr) needed.words.push_back(column);
   }

@@ -206,19 +206,18 @@ Dataset strings(const TaskOptions& options, StringSampler sampler, float zero, f
 }
 
 void check(const std::string& task, const TaskInfo& info, const TaskOptions& o) {
-  constexpr std::int64_t kMostSteps = std::int64_t{1} << 31;  // of a data set
-  const auto within = [&](const char* what, std::int64_t value, std::int64_t low) {
-    if (value < low || value > kMostSteps)
-      fail("{}: {}: expected a number from {} to {}, got {}", task, what, low, kMostSteps, value);
+  const auto within = [&](const char* what, std::int64_t value, std::int64_t low, std::int64_t high) {
+    if (value < low || value > high)
+      fail("{}: {}: expected a number from {} to {}, got {}", task, what, low, high, value);
   };
-  within("sequences", o.sequences, 1);
-  within("delay", o.delay, 0);
-  within("delay-min", o.delay_min, 0);
-  within("delay-max", o.delay_max, 0);
-  within("blocks", o.blocks, 1);
-  within("block-length", o.block_length, 1);
-  within("length-min", o.length_min, 1);
-  within("length-max", o.length_max, task == "temporal-order" ? 2 : 1);
+  within("sequences", o.sequences, 1, kMostGeneratedSteps);
+  within("delay", o.delay, 0, kMostGeneratedLength);
+  within("delay-min", o.delay_min, 0, kMostGeneratedLength);
+  within("delay-max", o.delay_max, 0, kMostGeneratedLength);
+  within("blocks", o.blocks, 1, kMostGeneratedLength);
+  within("block-length", o.block_length, 1, kMostGeneratedLength);
+  within("length-min", o.length_min, 1, kMostGeneratedLength);
+  within("length-max", o.length_max, task == "temporal-order" ? 2 : 1, kMostGeneratedLength);
   if (o.delay_min > o.delay_max)
     fail("{}: delay-min: expected at most delay-max, {}, got {}", task, o.delay_max, o.delay_min);
   if (o.length_min > o.length_max)
@@ -229,8 +228,8 @@ void check(const std::string& task, const TaskInfo& info, const TaskOptions& o) 
     fail("{}: noise-sd: expected a number from 0 to 1e6, got {}", task, o.noise_sd);
   double steps = static_cast<double>(info.length ? o.length_max : (info.delay_range ? o.delay_max : o.delay) + 2);
   if (info.blocks) steps = static_cast<double>(o.blocks) * static_cast<double>(o.block_length + o.delay);
-  if (steps * static_cast<double>(o.sequences) > static_cast<double>(kMostSteps))
-    fail("{}: expected at most {} steps in all, got {} sequences of {}", task, kMostSteps, o.sequences, steps);
+  if (steps * static_cast<double>(o.sequences) > static_cast<double>(kMostGeneratedSteps))
+    fail("{}: expected at most {} steps in all, got {} sequences of {}", task, kMostGeneratedSteps, o.sequences, steps);
 }
 
 std::vector<TaskInfo> make_tasks() {

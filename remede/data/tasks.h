@@ -10,6 +10,10 @@
 
 namespace remede {
 
+// What a generated data set may hold: about 40 bytes of memory a step.
+inline constexpr std::int64_t kMostGeneratedSteps = 100'000'000;
+inline constexpr std::int64_t kMostGeneratedLength = 1'000'000;  // of a delay, a block or a sequence
+
 struct TaskOptions {
   std::int64_t sequences = 10000;
   std::uint64_t seed = 1;

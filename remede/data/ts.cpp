@@ -5,6 +5,8 @@
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <string>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -14,7 +16,7 @@
 namespace remede {
 namespace {
 
-// Lines of a source, however long.
+// Lines of a source, however long. Holds the line and one block more.
 class Lines {
  public:
   static constexpr std::size_t kMax = std::size_t{1} << 30;
@@ -23,25 +25,16 @@ class Lines {
 
   // Without its end. Valid until the next call.
   bool next(std::string_view& line) {
-    text_.erase(0, used_);
-    used_ = 0;
-    std::size_t end = text_.find('\n');
-    while (end == std::string::npos) {
-      const std::size_t before = text_.size();
-      if (before > kMax)
-        fail("{}: line {}: expected lines of at most 1 GiB, got a longer one", source_.name, number_ + 1);
-      text_.resize(before + kBlock);
-      const std::size_t got = source_.read(text_.data() + before, kBlock);
-      text_.resize(before + got);
-      if (got == 0) {
-        if (text_.empty()) return false;
-        text_ += '\n';
-      }
-      end = text_.find('\n', before);
+    std::size_t end = text_.find('\n', next_);
+    if (end == std::string::npos) {
+      text_.erase(0, next_);
+      next_ = 0;
+      end = read_line_end();
+      if (end == std::string::npos) return false;
     }
-    used_ = end + 1;
     ++number_;
-    line = std::string_view(text_).substr(0, end);
+    line = std::string_view(text_).substr(next_, end - next_);
+    next_ = end + 1;
     if (line.ends_with('\r')) line.remove_suffix(1);
     return true;
   }
@@ -49,33 +42,48 @@ class Lines {
 
  private:
   static constexpr std::size_t kBlock = std::size_t{1} << 17;
+
+  // Appends to text_, which holds no line end, until it holds one. npos: there are no more lines.
+  std::size_t read_line_end() {
+    for (;;) {
+      const std::size_t before = text_.size();
+      if (before > kMax)
+        fail("{}: line {}: expected lines of at most 1 GiB, got a longer one", source_.name, number_ + 1);
+      text_.resize(before + kBlock);
+      const std::size_t got = source_.read(text_.data() + before, kBlock);
+      text_.resize(before + got);
+      if (got == 0 && text_.empty()) return std::string::npos;
+      if (got == 0) text_ += '\n';
+      const std::size_t end = text_.find('\n', before);
+      if (end != std::string::npos) return end;
+    }
+  }
+
   ByteSource source_;
   std::string text_;
-  std::size_t used_ = 0;
+  std::size_t next_ = 0;  // where the next line begins
   std::uint64_t number_ = 0;
 };
 
-std::vector<std::string_view> cut(std::string_view text, char at) {
-  std::vector<std::string_view> parts;
-  for (;;) {
-    const std::size_t end = text.find(at);
-    parts.push_back(text.substr(0, end));
-    if (end == std::string_view::npos) return parts;
-    text.remove_prefix(end + 1);
-  }
+// Takes the text up to the next `at` off the front, and the `at` as well.
+std::string_view take_up_to(std::string_view& text, char at) {
+  const std::size_t end = std::min(text.find(at), text.size());
+  const std::string_view front = text.substr(0, end);
+  text.remove_prefix(std::min(end + 1, text.size()));
+  return front;
 }
 
+// Holds one line of the file and at most kBatch bytes of rows.
 class TsTable {
  public:
   explicit TsTable(ByteSource source) : name_(source.name), lines_(std::move(source)) { read_head(); }
 
   std::size_t read(char* to, std::size_t room) {
-    std::string_view line;
     while (at_ == text_.size()) {
       text_.clear();
       at_ = 0;
-      if (!lines_.next(line)) return 0;
-      if (!trim(line).empty() && line.front() != '#') add_case(trim(line));
+      if (steps_left_ == 0 && !begin_next_case()) return 0;
+      while (steps_left_ > 0 && text_.size() < kBatch) add_row();
     }
     const std::size_t n = std::min(room, text_.size() - at_);
     std::memcpy(to, text_.data() + at_, n);
@@ -84,6 +92,8 @@ class TsTable {
   }
 
  private:
+  static constexpr std::size_t kBatch = std::size_t{1} << 16;
+
   void read_head() {
     std::string_view line;
     while (lines_.next(line)) {
@@ -99,83 +109,107 @@ class TsTable {
   }
 
   void take(const std::string& key, std::string_view value) {
-    const bool yes = lower(value).starts_with("true");
+    const bool yes = lower(value.substr(0, 4)) == "true";
     if (key == "@timestamps" && yes)
       fail("{}: expected series without time stamps, got @timeStamps true", lines_.where());
     if (key == "@classlabel" && yes) target_ = "class";
     if (key == "@targetlabel" && yes) target_ = "target";
-    if (key == "@classlabel" && yes)
-      for (const std::string_view label : cut(trim(value.substr(4)), ' '))
-        if (!label.empty()) classes_.emplace_back(label);
+    if (key != "@classlabel" || !yes) return;
+    for (std::string_view labels = trim(value.substr(4)); !labels.empty();) {
+      const std::string_view label = take_up_to(labels, ' ');
+      if (!label.empty()) classes_.emplace(label);
+    }
   }
 
-  void begin(std::size_t channels) {
-    channels_ = channels;
+  void begin_table(std::size_t channels) {
+    if (channels > CsvReader::kMaxColumns)
+      fail("{}: expected at most {} channels, got {}", lines_.where(), CsvReader::kMaxColumns, channels);
     text_ = "id";
-    for (std::size_t c = 1; c <= channels; ++c) text_ += fmt::format(",x{}", c);
+    for (std::size_t c = 1; c <= channels; ++c) fmt::format_to(std::back_inserter(text_), ",x{}", c);
     if (target_) text_ += "," + *target_;
     text_ += '\n';
   }
 
-  void add_case(std::string_view line) {
-    ++case_;
-    std::vector<std::string_view> parts = cut(line, ':');
-    std::string label;
+  bool begin_next_case() {
+    std::string_view line;
+    while (lines_.next(line)) {
+      line = trim(line);
+      if (line.empty() || line.front() == '#') continue;
+      begin_case(line);
+      return true;
+    }
+    return false;
+  }
+
+  // Cuts the line into channels, and the label behind the last one.
+  void begin_case(std::string_view line) {
+    case_ = std::to_string(++cases_);
+    label_.clear();
     if (target_) {
-      label = trim(parts.back());
-      parts.pop_back();
-      if (target_ == "class" && !classes_.empty() && label != "?" &&
-          std::find(classes_.begin(), classes_.end(), label) == classes_.end())
-        fail("{}: expected one of the classes that @classLabel names, got {}", lines_.where(), shown(label));
+      const std::size_t colon = line.rfind(':');
+      if (colon == std::string_view::npos)
+        fail("{}: expected at least one channel and the {} behind it, got {}", lines_.where(), *target_, shown(line));
+      label_ = trim(line.substr(colon + 1));
+      line = line.substr(0, colon);
+      if (target_ == "class" && !classes_.empty() && label_ != "?" && !classes_.contains(label_))
+        fail("{}: expected one of the classes that @classLabel names, got {}", lines_.where(), shown(label_));
     }
-    if (!channels_) begin(parts.size());
-    if (parts.size() != *channels_)
-      fail("{}: expected {} channels as in the first case, got {}", lines_.where(), *channels_, parts.size());
-    std::vector<std::vector<std::string_view>> channel;
-    for (std::size_t c = 0; c < parts.size(); ++c) {
-      channel.push_back(cut(parts[c], ','));
-      if (trim(parts[c]).empty()) fail("{}: channel {}: expected at least one value, got none", lines_.where(), c + 1);
-      if (channel[c].size() != channel[0].size())
-        fail("{}: expected channels of equal length within a case, got {} and {} values", lines_.where(),
-             channel[0].size(), channel[c].size());
-    }
-    add_rows(channel, label);
-  }
-
-  void add_rows(const std::vector<std::vector<std::string_view>>& channel, const std::string& label) {
-    const std::size_t steps = channel[0].size();
-    for (std::size_t t = 0; t < steps; ++t) {
-      fmt::format_to(std::back_inserter(text_), "{}", case_);
-      for (std::size_t c = 0; c < channel.size(); ++c) {
-        double value = 0.0;
-        const CellKind kind = parse_cell(channel[c][t], value);
-        if (kind == CellKind::kText || (kind == CellKind::kNumber && !std::isfinite(static_cast<float>(value))))
-          fail("{}: channel {}, value {}: expected {}, got {}", lines_.where(), c + 1, t + 1, kFittingNumber,
-               shown(channel[c][t]));
-        text_ += ',';
-        text_ += kind == CellKind::kMissing ? "" : channel[c][t];
-      }
-      if (target_) {
-        text_ += ',';
-        if (t + 1 == steps) text_ += quoted(label);
-      }
-      text_ += '\n';
+    const auto channels = static_cast<std::size_t>(std::count(line.begin(), line.end(), ':')) + 1;
+    if (cases_ == 1) begin_table(channels);
+    if (cases_ > 1 && channels != channel_.size())
+      fail("{}: expected {} channels as in the first case, got {}", lines_.where(), channel_.size(), channels);
+    channel_.resize(channels);
+    for (std::size_t c = 0; c < channels; ++c) {
+      channel_[c] = take_up_to(line, ':');
+      if (trim(channel_[c]).empty())
+        fail("{}: channel {}: expected at least one value, got none", lines_.where(), c + 1);
+      const auto steps = static_cast<std::size_t>(std::count(channel_[c].begin(), channel_[c].end(), ',')) + 1;
+      if (c > 0 && steps != steps_)
+        fail("{}: expected channels of equal length within a case, got {} and {} values", lines_.where(), steps_,
+             steps);
+      steps_ = steps_left_ = steps;
     }
   }
 
-  static std::string quoted(const std::string& label) {
-    if (label.find_first_of(",\"") == std::string::npos) return label;
-    std::string out = "\"";
-    for (const char c : label) out += c == '"' ? "\"\"" : std::string(1, c);
-    return out + "\"";
+  void add_row() {
+    text_ += case_;
+    for (std::size_t c = 0; c < channel_.size(); ++c) {
+      const std::string_view cell = take_up_to(channel_[c], ',');
+      double value = 0.0;
+      const CellKind kind = parse_cell(cell, value);
+      if (kind == CellKind::kText || (kind == CellKind::kNumber && !std::isfinite(static_cast<float>(value))))
+        fail("{}: channel {}, value {}: expected {}, got {}", lines_.where(), c + 1, steps_ - steps_left_ + 1,
+             kFittingNumber, shown(cell));
+      text_ += ',';
+      if (kind == CellKind::kNumber) text_ += cell;
+    }
+    --steps_left_;
+    if (target_) text_ += ',';
+    if (target_ && steps_left_ == 0) add_quoted(label_);
+    text_ += '\n';
+  }
+
+  void add_quoted(const std::string& label) {
+    if (label.find_first_of(",\"") == std::string::npos) {
+      text_ += label;
+      return;
+    }
+    text_ += '"';
+    for (const char c : label) text_.append(c == '"' ? 2 : 1, c);
+    text_ += '"';
   }
 
   std::string name_;
   Lines lines_;
-  std::optional<std::string> target_;  // name of the target column
-  std::vector<std::string> classes_;   // as @classLabel names them
-  std::optional<std::size_t> channels_;
-  std::uint64_t case_ = 0;
+  std::optional<std::string> target_;        // name of the target column
+  std::unordered_set<std::string> classes_;  // as @classLabel names them
+  std::uint64_t cases_ = 0;                  // begun so far
+  // The current case:
+  std::string case_;                       // its number
+  std::string label_;                      // its class or value
+  std::vector<std::string_view> channel_;  // (channels) the values that are not rows yet
+  std::size_t steps_ = 0;
+  std::size_t steps_left_ = 0;
   std::string text_;  // rows not handed out yet, from at_ on
   std::size_t at_ = 0;
 };

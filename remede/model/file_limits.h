@@ -1,10 +1,11 @@
-// What bounds a model file beyond the limits of a model (limits.h), so that reading one never takes memory out of
-// proportion.
+// What bounds a model file beyond the limits of a model (limits.h) and of any JSON (base/json.h), so that reading one
+// never takes memory out of proportion.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 
+#include "remede/base/json.h"
 #include "remede/model/model.h"
 
 namespace remede {
@@ -12,13 +13,6 @@ namespace remede {
 inline constexpr int kFileVersion = 2;     // the latest; files say the first version that can read them
 inline constexpr int kVersionOfCodes = 2;  // inputs made from words or times, targets per sequence or ahead
 
-inline constexpr std::size_t kMostFileBytes = std::size_t{1} << 30;
-// In units of 16 bytes of memory: a number or a word is one, a key three, a list or an object four.
-inline constexpr std::size_t kMostFileValues = std::size_t{1} << 26;
-inline constexpr std::size_t kKeyCost = 3;
-inline constexpr std::size_t kGroupCost = 4;
-inline constexpr std::size_t kMostFileKeys = 1000;  // of one object
-inline constexpr int kMostFileNesting = 16;
 // A file names only the cells a leaf writes, so a few bytes may stand for many zeros: this many in a file of `bytes`,
 // over all trees. Small files get little memory, honest large ones what they need, none more than 256 MiB.
 inline constexpr std::size_t most_implied_zeros(std::size_t bytes) {

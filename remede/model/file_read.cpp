@@ -10,10 +10,10 @@
 #include <nlohmann/json.hpp>
 
 #include "remede/base/error.h"
+#include "remede/base/json.h"
 #include "remede/base/text.h"
 #include "remede/model/file.h"
 #include "remede/model/file_limits.h"
-#include "remede/model/file_parse.h"
 #include "remede/model/file_words.h"
 #include "remede/model/limits.h"
 
@@ -270,7 +270,7 @@ InputCode read_code(const Json& json, const Place& at) {
 void read_later_entries(const Json& json, const Place& at, Schema& schema) {
   if (json.contains("codes")) {
     const Place place{&at, "codes"};
-    for (const Json& item : list(json, "codes", at, static_cast<std::size_t>(kMostInputs)))
+    for (const Json& item : list(json, "codes", at, kMostInputColumns))
       schema.codes.push_back(read_code(item, {&place, {}, static_cast<std::ptrdiff_t>(schema.codes.size())}));
   }
   if (json.contains("target_per")) schema.target_per = read_word(json, "target_per", at, kTargetPerWords);
@@ -280,7 +280,7 @@ void read_later_entries(const Json& json, const Place& at, Schema& schema) {
 Schema read_schema(const Json& json, const Place& at) {
   Schema schema;
   schema.task = read_word(json, "task", at, kTaskWords);
-  schema.inputs = read_texts(json, "inputs", at, static_cast<std::size_t>(kMostInputs));
+  schema.inputs = read_texts(json, "inputs", at, kMostInputColumns);
   schema.targets = read_texts(json, "targets", at, static_cast<std::size_t>(kMostOutputs));
   schema.classes = read_texts(json, "classes", at, static_cast<std::size_t>(kMostOutputs));
   schema.id = read_text(member(json, "id", at), {&at, "id"});

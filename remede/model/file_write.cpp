@@ -124,6 +124,9 @@ void check_fits(const Model& model, const std::string& json) {
   constexpr std::size_t kNodeCost = 40;
   std::size_t zeros = 0;
   std::size_t values = model.training.training_loss.size() + model.training.validation_loss.size();
+  const Schema& schema = model.schema;
+  values += kNodeCost * (schema.inputs.size() + schema.targets.size() + schema.classes.size());
+  for (const InputCode& code : schema.codes) values += kNodeCost + (kTextCost + 1) * code.words.size();
   for (const Tree& tree : model.trees) {
     const auto closed = static_cast<std::size_t>(std::count(tree.gate.begin(), tree.gate.end(), 0));
     const auto rows = tree.output.size() + (tree.gate.size() - closed);
@@ -152,8 +155,9 @@ std::string code_line(const InputCode& code) {
 // What files of version 1 do not have, in the order of the inputs; nothing where a model needs none of it.
 std::vector<std::string> later_entries(const Schema& schema) {
   std::vector<std::string> codes;
+  const CodeIndex index(schema.codes);
   for (const std::string& input : schema.inputs)
-    if (const InputCode* const code = schema.code_of(input)) codes.push_back(code_line(*code));
+    if (const InputCode* const code = index.find(input)) codes.push_back(code_line(*code));
   std::vector<std::string> entries;
   if (!codes.empty()) entries.push_back("\"codes\": " + lines(codes, "  ", '[', ']'));
   if (schema.target_per != TargetPer::kStep)

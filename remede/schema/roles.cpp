@@ -1,19 +1,20 @@
 #include "remede/schema/roles.h"
 
+#include <algorithm>
 #include <charconv>
 
-#include <nlohmann/json.hpp>
-
 #include "remede/base/error.h"
-#include "remede/base/file.h"
+#include "remede/base/json.h"
 #include "remede/base/text.h"
 
 namespace remede {
 namespace {
 
-constexpr std::size_t kMostBytes = std::size_t{1} << 20;
+constexpr std::size_t kMostRolesBytes = std::size_t{1} << 20;  // of a file of roles
 constexpr std::pair<std::string_view, char> kSeparators[] = {
     {"comma", ','}, {"semicolon", ';'}, {"tab", '\t'}, {"space", ' '}};
+
+constexpr std::string_view kListed[] = {"target", "ignore", "categorical", "names"};  // roles of several columns
 
 int whole_number(const std::string& name, const std::string& text) {
   int number = -1;
@@ -29,7 +30,7 @@ std::string separator_name(char separator) {
   return std::string(1, separator);
 }
 
-std::string text_of(const nlohmann::json& value, const std::string& where) {
+std::string text_of(const nlohmann::ordered_json& value, const std::string& where) {
   if (value.is_string()) return value.get<std::string>();
   if (value.is_number_unsigned()) return value.dump();
   if (value.is_boolean() && value.get<bool>()) return "true";
@@ -42,7 +43,7 @@ char parse_separator(std::string_view text) {
   for (const auto& [name, c] : kSeparators)
     if (text == name) return c;
   if (text == "\\t") return '\t';
-  if (text.size() != 1 || text[0] == '"' || text[0] == '\n')
+  if (text.size() != 1 || text[0] == '"' || text[0] == '\n' || text[0] == '\r')
     fail("--separator: expected comma, semicolon, tab, space or one character, got {}", shown(text));
   return text[0];
 }
@@ -98,7 +99,7 @@ bool take_role_line(const std::string& name, const std::string& text, Roles& rol
   else if (name == "horizon")
     roles.horizon = whole_number(name, text);
   else if (name == "time-gap")
-    roles.time_gap = text == "true";
+    roles.time_gap = one_of("true", "false");
   else if (name == "names")
     roles.format.names.push_back(text);
   else if (name == "separator")
@@ -113,14 +114,16 @@ bool take_role_line(const std::string& name, const std::string& text, Roles& rol
 }
 
 void read_roles(const std::string& path, Roles& roles) {
-  const nlohmann::json json = nlohmann::json::parse(read_file(path, kMostBytes), nullptr, false);
+  const nlohmann::ordered_json json = parse_json(read_json_file(path, kMostRolesBytes), path);
   if (!json.is_object()) fail("{}: expected a JSON object of roles, got something else", path);
   Roles said;
   for (const auto& [name, value] : json.items()) {
     const std::string where = fmt::format("{}: {}", path, shown(name));
     if (value.is_boolean() && !value.get<bool>()) continue;
     const bool list = value.is_array();
-    for (const nlohmann::json& item : list ? value : nlohmann::json::array({value}))
+    if (list && std::find(std::begin(kListed), std::end(kListed), name) == std::end(kListed))
+      fail("{}: expected one text, got a list", where);
+    for (const nlohmann::ordered_json& item : list ? value : nlohmann::ordered_json::array({value}))
       if (!take_role_line(name, text_of(item, where), said))
         fail("{}: expected the name of a flag for columns (id, time, target, ...), got {}", path, shown(name));
   }

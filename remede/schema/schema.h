@@ -2,12 +2,17 @@
 // files: whoever reads data for a model starts from here.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace remede {
+
+inline constexpr std::size_t kMostInputColumns = 65536;  // inputs of a data set, and of a model
 
 enum class Task : std::uint8_t { kClassification, kRegression };
 
@@ -40,6 +45,21 @@ struct Schema {
   int n_x() const { return static_cast<int>(inputs.size()); }
   int n_y() const { return static_cast<int>(task == Task::kClassification ? classes.size() : targets.size()); }
   const InputCode* code_of(const std::string& input) const;  // null: it is a number
+};
+
+// The codes of a schema by the names of their inputs, for many inputs. The codes must outlive it.
+class CodeIndex {
+ public:
+  explicit CodeIndex(const std::vector<InputCode>& codes) {
+    for (const InputCode& code : codes) by_input_.emplace(code.input, &code);
+  }
+  const InputCode* find(std::string_view input) const {  // null: it is a number
+    const auto found = by_input_.find(input);
+    return found == by_input_.end() ? nullptr : found->second;
+  }
+
+ private:
+  std::unordered_map<std::string_view, const InputCode*> by_input_;
 };
 
 }  // namespace remede

@@ -3,6 +3,7 @@
 // machine's.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -15,8 +16,9 @@
 
 namespace remede {
 
+// Numbers of which every bit pattern is a value. A bool is not one: it is read by functions of its own.
 template <typename T>
-concept Plain = std::is_arithmetic_v<T> || std::is_enum_v<T>;
+concept Plain = std::is_arithmetic_v<T> && !std::is_same_v<T, bool>;
 
 class ByteWriter {
  public:
@@ -32,6 +34,10 @@ class ByteWriter {
   void put(std::string_view text) {
     put(static_cast<std::uint64_t>(text.size()));
     bytes_.append(text);
+  }
+  template <std::same_as<bool> T>  // and nothing that converts to it
+  void put(T value) {
+    put(static_cast<std::uint8_t>(value ? 1 : 0));
   }
 
   const std::string& bytes() const { return bytes_; }
@@ -68,6 +74,11 @@ class ByteReader {
   void get(std::vector<T>& values, std::size_t expected) {
     get(values);
     if (values.size() != expected) fail("{}: expected {} numbers, got {}", where_, expected, values.size());
+  }
+  void get(bool& value) {
+    const auto byte = get<std::uint8_t>();
+    if (byte > 1) fail("{}: expected 0 or 1, got {}", where_, byte);
+    value = byte == 1;
   }
   void get(std::string& text) {
     const auto count = get<std::uint64_t>();

@@ -11,6 +11,11 @@ namespace {
 
 constexpr std::string_view kMagic = "remede checkpoint\n";
 constexpr std::uint32_t kVersion = 4;
+constexpr std::size_t kMostBytes = std::size_t{1} << 33;  // of a file
+
+[[noreturn]] void not_a_checkpoint(const std::string& where) {
+  fail("{}: expected a checkpoint of remede, got another file", where);
+}
 
 // 64 bits at a time: enough to notice damage and other data, and faster than reading them.
 std::uint64_t hash_bytes(std::uint64_t hash, const void* data, std::size_t size) {
@@ -89,7 +94,7 @@ std::string to_bytes(const Checkpoint& checkpoint) {
 }
 
 Checkpoint checkpoint_from_bytes(std::string_view bytes, const std::string& where) {
-  if (!bytes.starts_with(kMagic)) fail("{}: expected a checkpoint of remede, got another file", where);
+  if (!bytes.starts_with(kMagic)) not_a_checkpoint(where);
   ByteReader head(bytes.substr(kMagic.size()), where);
   const auto version = head.get<std::uint32_t>();
   if (version != kVersion) fail("{}: expected a checkpoint of version {}, got version {}", where, kVersion, version);
@@ -109,7 +114,12 @@ Checkpoint checkpoint_from_bytes(std::string_view bytes, const std::string& wher
 
 void save_checkpoint(const Checkpoint& checkpoint, const std::string& path) { write_file(path, to_bytes(checkpoint)); }
 
-Checkpoint load_checkpoint(const std::string& path) { return checkpoint_from_bytes(read_file(path), path); }
+Checkpoint load_checkpoint(const std::string& path) {
+  const auto expect_magic = [&path](std::string_view head) {
+    if (!head.starts_with(kMagic)) not_a_checkpoint(path);
+  };
+  return checkpoint_from_bytes(read_file(path, kMostBytes, expect_magic), path);
+}
 
 void expect_same(const Checkpoint& checkpoint, const Config& config, std::uint64_t data) {
   const Config then = config_from_settings(checkpoint.settings, "checkpoint");

@@ -180,6 +180,7 @@ void Trainer::save(ByteWriter& to) const {
 void Trainer::load(ByteReader& from) {
   std::array<std::uint64_t, 4> state{};
   for (std::uint64_t& word : state) from.get(word);
+  if (state == std::array<std::uint64_t, 4>{}) fail("{}: expected random numbers, got none", from.where());
   random_.set_state(state);
   from.get(averaged_from_);
   for (Parameters<float>* p : {&parameters_, &average_, &best_}) {
@@ -194,7 +195,7 @@ void Trainer::load(ByteReader& from) {
   position_ = from.get<std::uint64_t>();
   from.get(epoch_);
   from.get(updates_);
-  lost_ = from.get<std::uint8_t>() != 0;
+  from.get(lost_);
   from.get(validated_at_);
   from.get(since_validation_.loss);
   from.get(since_validation_.weight);
@@ -204,9 +205,14 @@ void Trainer::load(ByteReader& from) {
   from.get(best_updates_);
   from.get(training_curve_);
   from.get(validation_curve_);
-  const bool sound = position_ <= order_.size() &&
-                     std::all_of(order_.begin(), order_.end(), [&](std::uint32_t s) { return s < order_.size(); });
-  if (!sound) fail("{}: expected the state of a start, got sequence numbers that do not exist", from.where());
+  std::vector<bool> shown(order_.size());
+  for (const std::uint32_t s : order_) {
+    if (s >= order_.size() || shown[s])
+      fail("{}: expected the state of a start, got an order that does not hold every sequence once", from.where());
+    shown[s] = true;
+  }
+  if (position_ > order_.size() || training_curve_.size() != validation_curve_.size())
+    fail("{}: expected the state of a start, got numbers that do not fit together", from.where());
 }
 
 }  // namespace remede

@@ -173,7 +173,7 @@ TEST(CsvReader, ReadsLongLinesWithinTheLimit) {
 
 TEST(CsvReader, RefusesMoreColumnsThanAnyTableHas) {
   EXPECT_EQ(error_of([] { read_all(std::string(CsvReader::kMaxColumns + 5, ',')); }),
-            "data.csv: expected at most 1048576 columns, got more");
+            "data.csv: expected at most 131072 columns, got more");
 }
 
 TEST(CsvReader, NamesAFileThatCannotBeRead) {

@@ -6,9 +6,8 @@
 
 #include <gtest/gtest.h>
 #include <unistd.h>
-#include <zlib.h>
-#include <zstd.h>
 
+#include "data/packed.h"
 #include "data/same_dataset.h"
 #include "data/source.h"
 #include "remede/data/dataset.h"
@@ -19,6 +18,8 @@ namespace {
 using testing::bytes_of;
 using testing::error_of;
 using testing::expect_same;
+using testing::gzipped;
+using testing::zstandard;
 
 Roles with_names(std::vector<std::string> names) {
   Roles roles;
@@ -95,26 +96,6 @@ TEST(Formats, AHeaderOneNameShortIsATableWithRowNames) {
             "data.csv: line 3: expected 3 cells as in the first row (one more than the header has names), got 2");
   EXPECT_EQ(error_of([&] { read_dataset(bytes_of("x,y\n1,2,\n3,1,\n"), Roles{}); }),
             "data.csv: line 2: expected 2 cells as in the header, got 3");
-}
-
-std::string gzipped(const std::string& text) {
-  z_stream stream{};
-  deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
-  std::string out(text.size() + 100, '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-  stream.avail_in = static_cast<uInt>(text.size());
-  stream.next_out = reinterpret_cast<Bytef*>(out.data());
-  stream.avail_out = static_cast<uInt>(out.size());
-  deflate(&stream, Z_FINISH);
-  out.resize(stream.total_out);
-  deflateEnd(&stream);
-  return out;
-}
-
-std::string zstandard(const std::string& text) {
-  std::string out(ZSTD_compressBound(text.size()), '\0');
-  out.resize(ZSTD_compress(out.data(), out.size(), text.data(), text.size(), 3));
-  return out;
 }
 
 TEST(Formats, GzipAndZstdReadAsTheFileThatWasPacked) {

@@ -267,19 +267,19 @@ TEST(Tasks, TemporalOrderAsksAtTheEnd) {
 TEST(Tasks, RefuseWhatMakesNoSense) {
   EXPECT_EQ(error_of([] { generate("no-such-task", {}); }), "expected a task such as fixed-delay, got 'no-such-task'");
   EXPECT_EQ(error_of([] { generate("fixed-delay", {.sequences = 0}); }),
-            "fixed-delay: sequences: expected a number from 1 to 2147483648, got 0");
+            "fixed-delay: sequences: expected a number from 1 to 100000000, got 0");
   EXPECT_EQ(error_of([] { generate("fixed-delay", {.delay = -1}); }),
-            "fixed-delay: delay: expected a number from 0 to 2147483648, got -1");
+            "fixed-delay: delay: expected a number from 0 to 1000000, got -1");
   EXPECT_EQ(error_of([] { generate("variable-delay", {.delay_min = 9}); }),
             "variable-delay: delay-min: expected at most delay-max, 7, got 9");
   EXPECT_EQ(error_of([] { generate("parity", {.length_min = 5, .length_max = 4}); }),
             "parity: length-min: expected at most length-max, 4, got 5");
   EXPECT_EQ(error_of([] { generate("temporal-order", {.length_max = 1}); }),
-            "temporal-order: length-max: expected a number from 2 to 2147483648, got 1");
+            "temporal-order: length-max: expected a number from 2 to 1000000, got 1");
   EXPECT_EQ(error_of([] { generate("fixed-delay", {.noise_sd = -1.0}); }),
             "fixed-delay: noise-sd: expected a number from 0 to 1e6, got -1");
   EXPECT_EQ(error_of([] { generate("fixed-delay", {.sequences = 1000000, .delay = 1000000}); }),
-            "fixed-delay: expected at most 2147483648 steps in all, got 1000000 sequences of 1000002");
+            "fixed-delay: expected at most 100000000 steps in all, got 1000000 sequences of 1000002");
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ TEST(RoleFile, SaysWhatFlagsSayAndFlagsWin) {
   write_file(path, R"({"idd": "who"})");
   EXPECT_EQ(error_of([&] { read_roles(path, roles); }),
             path + ": expected the name of a flag for columns (id, time, target, ...), got 'idd'");
-  write_file(path, "[1");
+  write_file(path, "[1]");
   EXPECT_EQ(error_of([&] { read_roles(path, roles); }), path + ": expected a JSON object of roles, got something else");
   std::filesystem::remove(path);
 }

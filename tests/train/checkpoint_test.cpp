@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "remede/base/error.h"
+#include "remede/train/bytes.h"
 #include "train/small_data.h"
 
 namespace remede {
@@ -53,6 +54,26 @@ TEST(Checkpoint, AnyDamageIsAOneLineError) {
     ASSERT_THAT(complaint(good.substr(0, i)), HasSubstr("run.checkpoint: expected")) << "cut at " << i;
   }
   EXPECT_THAT(complaint(good + "x"), HasSubstr("damaged"));
+}
+
+TEST(Checkpoint, AByteThatIsNoTruthValueIsRefused) {
+  bool value = false;
+  ByteReader good(std::string_view("\1\0", 2), "state");
+  good.get(value);
+  EXPECT_TRUE(value);
+  good.get(value);
+  EXPECT_FALSE(value);
+  ByteReader bad("\2", "state");
+  EXPECT_THROW(bad.get(value), Error);
+}
+
+TEST(Checkpoint, AnotherFileIsRefusedBeforeAllOfItIsRead) {
+  try {
+    load_checkpoint("/dev/zero");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "/dev/zero: expected a checkpoint of remede, got another file");
+  }
 }
 
 TEST(Checkpoint, OtherSettingsAndOtherDataAreNamed) {

@@ -1,10 +1,10 @@
-#include "remede/model/file_parse.h"
+#include "remede/base/json.h"
 
 #include <algorithm>
 #include <vector>
 
 #include "remede/base/error.h"
-#include "remede/model/file_limits.h"
+#include "remede/base/file.h"
 
 namespace remede {
 namespace {
@@ -13,9 +13,9 @@ using Json = nlohmann::ordered_json;
 using Event = Json::parse_event_t;
 
 // Follows the parser and stops it early.
-class Guard {
+class JsonGuard {
  public:
-  explicit Guard(const std::string& where) : where_(where) {}
+  explicit JsonGuard(const std::string& where) : where_(where) {}
 
   bool operator()(int depth, Event event, const Json& value) {
     switch (event) {
@@ -34,7 +34,7 @@ class Guard {
         add_key(value.get_ref<const std::string&>());
         break;
       case Event::value:
-        spend(1);
+        spend(value.is_string() ? kTextCost : 1);
         break;
       case Event::array_end:
         break;
@@ -78,12 +78,23 @@ std::string plain(std::string message) {
 
 nlohmann::ordered_json parse_json(std::string_view text, const std::string& where) {
   if (text.size() > kMostFileBytes) fail("{}: expected at most {} bytes, got {}", where, kMostFileBytes, text.size());
-  Guard guard(where);
+  JsonGuard guard(where);
   try {
     return Json::parse(text, [&guard](int depth, Event event, Json& value) { return guard(depth, event, value); });
   } catch (const Json::exception& error) {
     fail("{}: expected JSON, got a {}", where, plain(error.what()));
   }
+}
+
+std::string read_json_file(const std::string& path, std::size_t limit) {
+  return read_file(path, limit, [&path](std::string_view head) {
+    const std::size_t at = head.find_first_not_of(" \t\r\n");
+    const auto first = at == std::string_view::npos ? '{' : head[at];
+    if (first == '{' || first == '[' || head.starts_with("\xef\xbb\xbf")) return;
+    const bool printable = first > 0x20 && first < 0x7f;
+    fail("{}: expected JSON, which begins with '{{', got {}", path == "-" ? "standard input" : path,
+         printable ? fmt::format("'{}'", first) : fmt::format("byte {:#04x}", static_cast<unsigned char>(first)));
+  });
 }
 
 }  // namespace remede
