@@ -113,6 +113,15 @@ bool take_role_line(const std::string& name, const std::string& text, Roles& rol
   return true;
 }
 
+// take_role_line(), whose errors do not know the file.
+static bool take_said(const std::string& name, const std::string& text, const std::string& path, Roles& roles) {
+  try {
+    return take_role_line(name, text, roles);
+  } catch (const Error& error) {
+    fail("{}: {}", path, error.what());
+  }
+}
+
 void read_roles(const std::string& path, Roles& roles) {
   const nlohmann::ordered_json json = parse_json(read_json_file(path, kMostRolesBytes), path);
   if (!json.is_object()) fail("{}: expected a JSON object of roles, got something else", path);
@@ -124,7 +133,7 @@ void read_roles(const std::string& path, Roles& roles) {
     if (list && std::find(std::begin(kListed), std::end(kListed), name) == std::end(kListed))
       fail("{}: expected one text, got a list", where);
     for (const nlohmann::ordered_json& item : list ? value : nlohmann::ordered_json::array({value}))
-      if (!take_role_line(name, text_of(item, where), said))
+      if (!take_said(name, text_of(item, where), path, said))
         fail("{}: expected the name of a flag for columns (id, time, target, ...), got {}", path, shown(name));
   }
   const auto take = [](auto& to, auto& from, bool given) {

