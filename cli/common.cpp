@@ -11,6 +11,8 @@
 
 #include "cli/declared.h"
 #include "cli/files.h"
+#include "remede/base/column.h"
+#include "remede/base/error.h"
 #include "remede/base/file.h"
 #include "remede/schema/roles.h"
 
@@ -126,6 +128,22 @@ std::string suggestion(const std::string& word, const std::vector<std::string>& 
   return best.empty() ? "" : fmt::format(", did you mean '{}'?", best);
 }
 
+// Large data go into temporary files beyond the limit, whether it is given or not.
+static void add_memory_flag(CLI::App& verb, std::shared_ptr<ColumnStore>& store) {
+  store = std::make_shared<ColumnStore>(default_memory_limit());
+  verb.add_option_function<std::string>(
+          "--memory-limit",
+          [&store](const std::string& text) {
+            try {
+              store = std::make_shared<ColumnStore>(parse_memory_limit(text));
+            } catch (const Error& error) {
+              throw UsageError(fmt::format("--memory-limit: {}", error.what()));
+            }
+          },
+          "Above it large data are kept in temporary files: 800M, 2G (default: half of the machine's)")
+      ->type_name("BYTES");
+}
+
 void add_role_flags(CLI::App& verb, Roles& roles, bool with_task) {
   const std::string group = "Columns";
   verb.add_option("--id", roles.id,
@@ -153,6 +171,7 @@ void add_role_flags(CLI::App& verb, Roles& roles, bool with_task) {
   add_format_flags(verb, roles.format);
   if (with_task) add_schema_flags(verb, roles);
   add_roles_file_flag(verb, roles);
+  add_memory_flag(verb, roles.store);
 }
 
 void add_quiet_flag(CLI::App& verb, bool& quiet) {

@@ -124,6 +124,7 @@ int run(CLI::App& app, int argc, char** argv) {
 
 int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);  // a write to a closed pipe fails instead, where it can be handled
+  std::signal(SIGXFSZ, SIG_IGN);  // so does one beyond the size that files may have
   CLI::App app(remede::kOverview, "remede");
   app.set_version_flag("-V,--version", "remede " REMEDE_VERSION, "Print the version and exit");
   app.get_formatter()->label("SUBCOMMAND", "VERB");

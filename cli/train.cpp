@@ -13,7 +13,6 @@
 #include "cli/common.h"
 #include "cli/files.h"
 #include "cli/parameters.h"
-#include "cli/spill.h"
 #include "cli/train_watch.h"
 #include "cli/verbs.h"
 #include "remede/base/error.h"
@@ -41,7 +40,6 @@ struct TrainFlags {
   std::string resume;
   Roles roles;
   std::string split;
-  std::string memory;
   GivenParameters given;
   bool quiet = false;
   bool verbose = false;
@@ -184,7 +182,6 @@ void train(const CLI::App& verb, TrainFlags flags) {
   expect_writable(flags.output);
   expect_writable(flags.checkpoint);
 
-  limit_memory(flags.memory.empty() ? default_memory_limit() : parse_memory(flags.memory));
   std::optional<Dataset> validation;
   const Dataset training = read_training(flags, config, validation);
   show_notes(flags.data, training, flags.quiet);
@@ -231,9 +228,6 @@ void add_train(CLI::App& app) {
                    "What is held out: sequence (whole ones), time (the end of each), or a column that says training, "
                    "validation or test, or groups")
       ->type_name("BY");
-  verb->add_option("--memory-limit", flags->memory,
-                   "Above it large data are kept in temporary files: 800M, 2G (default: half of the machine's)")
-      ->type_name("BYTES");
   writes_file(
       verb->add_option(
               "--checkpoint", flags->checkpoint,

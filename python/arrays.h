@@ -31,5 +31,9 @@ nanobind::ndarray<nanobind::numpy, T> to_numpy(std::vector<T> values, std::initi
   kept.release();
   return nanobind::ndarray<nanobind::numpy, T>(data, shape.size(), shape.begin(), owner);
 }
+template <typename T>
+nanobind::ndarray<nanobind::numpy, T> to_numpy(const Column<T>& values, std::initializer_list<std::size_t> shape) {
+  return to_numpy(std::vector<T>(values.begin(), values.end()), shape);
+}
 
 }  // namespace remede::python

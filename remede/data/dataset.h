@@ -18,8 +18,8 @@ struct Dataset {
   Sequences sequences;
   Texts ids;                        // (sequences) as they stand in the file; empty where it has no id column
   Texts times;                      // (steps) as they stand in the file; empty where it has no time column
-  std::vector<std::int64_t> row;    // (steps) number of the data row the step came from, from 0
-  std::vector<std::int32_t> group;  // (steps) number of the group, where Roles::group names a column
+  Column<std::int64_t> row;         // (steps) number of the data row the step came from, from 0
+  Column<std::int32_t> group;       // (steps) number of the group, where Roles::group names a column
   std::vector<std::string> groups;  // their names
   std::vector<std::string> notes;   // what had to be assumed, one line each, for the caller to show or not
 };

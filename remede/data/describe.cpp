@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kFewWholeNumbers = 12;
 
 // The values of one column of a (steps, width) array that are there.
-std::vector<float> values_of(const std::vector<float>& all, std::size_t width, std::size_t column) {
+std::vector<float> values_of(const Column<float>& all, std::size_t width, std::size_t column) {
   std::vector<float> values;
   for (std::size_t at = column; at < all.size(); at += width)
     if (!std::isnan(all[at])) values.push_back(all[at]);

@@ -258,7 +258,7 @@ Dataset encode(RawDataset raw, const Code& code) {
     values.push_back(raw_input.words && made != nullptr ? table_of(*made, raw_input) : std::vector<float>());
   }
   if (same) return data;
-  std::vector<float> x;
+  Column<float> x(s.x.store());
   x.reserve(s.steps() * from.size());
   for (std::size_t t = 0; t < s.steps(); ++t)
     for (std::size_t i = 0; i < from.size(); ++i) {

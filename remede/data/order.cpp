@@ -23,14 +23,20 @@ std::uint64_t RowLines::line(std::size_t row) const {
   return line + (row - first);
 }
 
-RowSorter::RowSorter(const std::string& file, std::string id_column, std::string time_column)
-    : by_(id_column == "row"  ? By::kRow
+RowSorter::RowSorter(const std::string& file, std::string id_column, std::string time_column,
+                     const std::shared_ptr<ColumnStore>& store)
+    : store_(store),
+      by_(id_column == "row"  ? By::kRow
           : id_column.empty() ? By::kFile
                               : By::kId),
       timed_(!time_column.empty()),
       files_{{0, file}},
       id_column_(std::move(id_column)),
-      time_column_(std::move(time_column)) {
+      time_column_(std::move(time_column)),
+      ids_(store),
+      run_(store),
+      times_(store),
+      number_(store) {
   if (by_ == By::kFile) run_.push_back({0, 0});
 }
 
@@ -97,7 +103,7 @@ void RowSorter::gather(StepOrder& order) const {
     order.offset[run_[i].sequence + 1] += static_cast<std::int64_t>(end_of_run(i) - run_[i].first_row);
   std::partial_sum(order.offset.begin(), order.offset.end(), order.offset.begin());
   order.row.resize(rows_);
-  std::vector<std::int64_t> next(order.offset.begin(), order.offset.end() - 1);
+  Column<std::int64_t> next = order.offset;
   for (std::size_t i = 0; i < run_.size(); ++i)
     for (std::size_t r = run_[i].first_row; r < end_of_run(i); ++r)
       order.row[static_cast<std::size_t>(next[run_[i].sequence]++)] = static_cast<std::int64_t>(r);
@@ -155,7 +161,7 @@ void RowSorter::sort_by_time(StepOrder& order) {
 }
 
 StepOrder RowSorter::finish() {
-  StepOrder order;
+  StepOrder order{Column<std::int64_t>(store_), Column<std::int64_t>(store_), true, Texts(store_), Texts(store_)};
   if (by_ == By::kRow || (together_ && in_order_)) {
     order.row.resize(rows_);
     std::iota(order.row.begin(), order.row.end(), std::int64_t{0});

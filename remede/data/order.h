@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "remede/base/column.h"
 #include "remede/data/texts.h"
 
 namespace remede {
@@ -27,11 +28,11 @@ class RowLines {
 
 // Where the steps of sequences come from.
 struct StepOrder {
-  std::vector<std::int64_t> offset;  // (sequences + 1)
-  std::vector<std::int64_t> row;     // (steps) row of each step
-  bool as_in_file = true;            // row[s] == s
-  Texts ids;                         // (sequences) empty without an id column
-  Texts times;                       // (steps) empty without a time column
+  Column<std::int64_t> offset;  // (sequences + 1)
+  Column<std::int64_t> row;     // (steps) row of each step
+  bool as_in_file = true;       // row[s] == s
+  Texts ids;                    // (sequences) empty without an id column
+  Texts times;                  // (steps) empty without a time column
 };
 
 // Takes the id and time of each row and puts the rows in order at the end. A file that is in order already, as most
@@ -39,7 +40,9 @@ struct StepOrder {
 class RowSorter {
  public:
   // id_column: a name, "row", or empty for one sequence; time_column: a name, or empty for the order of the file.
-  RowSorter(const std::string& file, std::string id_column, std::string time_column);
+  // store: where large columns go (column.h).
+  RowSorter(const std::string& file, std::string id_column, std::string time_column,
+            const std::shared_ptr<ColumnStore>& store);
 
   void begin_file(const std::string& file) { files_.emplace_back(rows_, file); }  // what follows is of this file
 
@@ -76,6 +79,7 @@ class RowSorter {
   std::string where(std::size_t row) const;
   const std::string& file_of(std::size_t row) const;
 
+  std::shared_ptr<ColumnStore> store_;
   By by_;
   bool timed_;
   std::vector<std::pair<std::size_t, std::string>> files_;  // (first row, name)
@@ -84,20 +88,20 @@ class RowSorter {
   std::size_t rows_ = 0;
   RowLines lines_;
   Interner ids_;
-  std::vector<Run> run_;
-  bool together_ = true;        // every sequence is one run
-  bool in_order_ = true;        // so far no time was found that is not later than the one before it in its run
-  bool numeric_ = true;         // all times are numbers
-  double time_ = 0.0;           // of the last row, where numeric_
-  double time_before_ = 0.0;    // and of the row before
-  Texts times_;                 // (rows)
-  std::vector<double> number_;  // (rows) the times as numbers, made only for sorting
+  Column<Run> run_;
+  bool together_ = true;      // every sequence is one run
+  bool in_order_ = true;      // so far no time was found that is not later than the one before it in its run
+  bool numeric_ = true;       // all times are numbers
+  double time_ = 0.0;         // of the last row, where numeric_
+  double time_before_ = 0.0;  // and of the row before
+  Texts times_;               // (rows)
+  Column<double> number_;     // (rows) the times as numbers, made only for sorting
 };
 
 // Puts rows of `width` values in the order of steps, in place: values[s] becomes the former values[row[s]].
 // REQUIRES: row is a permutation.
 template <typename T>
-void put_in_order(std::vector<T>& values, std::size_t width, const std::vector<std::int64_t>& row) {
+void put_in_order(Column<T>& values, std::size_t width, const Column<std::int64_t>& row) {
   if (values.empty()) return;
   std::vector<bool> done(row.size());
   std::vector<T> held(width);

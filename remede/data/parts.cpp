@@ -68,8 +68,8 @@ Dataset part_of(const Dataset& all, const std::vector<std::uint32_t>& numbers) {
 }
 
 // The last targets of every sequence carry no weight; with `later` only they do.
-std::vector<float> weights_by_time(const Sequences& all, double share, bool later) {
-  std::vector<float> weight = all.weight;
+Column<float> weights_by_time(const Sequences& all, double share, bool later) {
+  Column<float> weight = all.weight;
   for (std::size_t s = 0; s < all.count(); ++s) {
     const auto begin = weight.begin() + all.offset[s];
     const auto end = weight.begin() + all.offset[s + 1];
@@ -87,7 +87,7 @@ std::vector<float> weights_by_time(const Sequences& all, double share, bool late
 }
 
 Parts parts_by_time(RawDataset raw, double share) {
-  std::vector<float> later = weights_by_time(raw.data.sequences, share, true);
+  Column<float> later = weights_by_time(raw.data.sequences, share, true);
   raw.data.sequences.weight = weights_by_time(raw.data.sequences, share, false);
   const Code code = learn_code(raw);
   Parts parts;
@@ -100,7 +100,7 @@ Parts parts_by_time(RawDataset raw, double share) {
 // Cuts every sequence into so many pieces of nearly equal length, or into its steps where those are fewer.
 void cut_each(Dataset& data, std::size_t pieces) {
   const Sequences& all = data.sequences;
-  std::vector<std::int64_t> offset = {0};
+  Column<std::int64_t> offset = {0};
   for (std::size_t s = 0; s < all.count(); ++s) {
     const std::size_t parts = std::min(pieces, std::max<std::size_t>(1, all.length(s)));
     for (std::size_t p = 1; p <= parts; ++p)
@@ -114,7 +114,7 @@ void cut_each(Dataset& data, std::size_t pieces) {
 
 void cut_by_group(Dataset& data) {
   if (data.group.empty()) return;
-  std::vector<std::int64_t> offset = {0};
+  Column<std::int64_t> offset = {0};
   for (std::size_t s = 0; s < data.sequences.count(); ++s) {
     for (std::int64_t t = data.sequences.offset[s] + 1; t < data.sequences.offset[s + 1]; ++t)
       if (data.group[static_cast<std::size_t>(t)] != data.group[static_cast<std::size_t>(t) - 1]) offset.push_back(t);

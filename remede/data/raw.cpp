@@ -22,12 +22,12 @@ namespace {
 
 // All rows of all files as columns; nothing is in order yet.
 struct Table {
-  std::vector<float> x;  // (rows, inputs)
+  Column<float> x;  // (rows, inputs)
   RowSorter rows;
   TargetReader target;
   InputReader inputs;
-  std::vector<float> weight;        // (rows) empty without a weight column
-  std::vector<std::int32_t> group;  // (rows) empty without a group column
+  Column<float> weight;        // (rows) empty without a weight column
+  Column<std::int32_t> group;  // (rows) empty without a group column
   Interner groups;
 };
 
@@ -233,12 +233,12 @@ RawDataset read_raw(std::vector<ByteSource> files, const Roles& roles) {
     return layout;
   };
   const auto make = [&](const CsvReader& csv, const ColumnLayout& layout) {
-    return Table{{},
-                 RowSorter(csv.name(), layout.id, layout.time),
-                 TargetReader(csv.name(), layout.targets, roles.task),
+    return Table{Column<float>(roles.store),
+                 RowSorter(csv.name(), layout.id, layout.time, roles.store),
+                 TargetReader(csv.name(), layout.targets, roles.task, roles.store),
                  InputReader(layout.inputs, roles.categorical, false),
-                 {},
-                 {},
+                 Column<float>(roles.store),
+                 Column<std::int32_t>(roles.store),
                  {}};
   };
   RawDataset raw = read_files(std::move(files), roles, schema, lay, make);  // lay() has put the targets in
@@ -254,12 +254,12 @@ RawDataset read_raw(std::vector<ByteSource> files, const Schema& schema, const R
     return lay_out(csv.name(), csv.columns(), roles, schema, needed.names, need_target || needed.history, several);
   };
   const auto make = [&](const CsvReader& csv, const ColumnLayout& layout) {
-    return Table{{},
-                 RowSorter(csv.name(), layout.id, layout.time),
-                 TargetReader(csv.name(), layout.targets, schema, need_target),
+    return Table{Column<float>(roles.store),
+                 RowSorter(csv.name(), layout.id, layout.time, roles.store),
+                 TargetReader(csv.name(), layout.targets, schema, need_target, roles.store),
                  InputReader(needed.names, needed.words, true),
-                 {},
-                 {},
+                 Column<float>(roles.store),
+                 Column<std::int32_t>(roles.store),
                  {}};
   };
   RawDataset raw = read_files(std::move(files), roles, schema, lay, make);

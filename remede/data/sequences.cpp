@@ -2,15 +2,25 @@
 
 namespace remede {
 
+Sequences none_like(const Sequences& all) {
+  Sequences none;
+  none.n_x = all.n_x;
+  none.n_y = all.n_y;
+  none.x = Column<float>(all.x.store());
+  none.label = Column<std::int32_t>(all.label.store());
+  none.value = Column<float>(all.value.store());
+  none.weight = Column<float>(all.weight.store());
+  return none;
+}
+
 Sequences select(const Sequences& all, std::span<const std::uint32_t> numbers) {
-  Sequences some;
-  some.n_x = all.n_x;
-  some.n_y = all.n_y;
+  Sequences some = none_like(all);
   std::size_t steps = 0;
   for (const std::uint32_t s : numbers) steps += all.length(s);
   const auto reserve = [&](auto& to, const auto& from, int width) {
     if (!from.empty()) to.reserve(steps * static_cast<std::size_t>(width));
   };
+  some.offset.reserve(numbers.size() + 1);
   reserve(some.x, all.x, all.n_x);
   reserve(some.label, all.label, 1);
   reserve(some.value, all.value, all.n_y);

@@ -11,16 +11,18 @@
 #include <string>
 #include <vector>
 
+#include "remede/base/column.h"
+
 namespace remede {
 
 struct Sequences {
-  int n_x = 0;                             // inputs
-  int n_y = 0;                             // classes, or values to predict
-  std::vector<std::int64_t> offset = {0};  // (sequences + 1) the first step of each sequence
-  std::vector<float> x;                    // (steps, n_x) NaN where a value is missing
-  std::vector<std::int32_t> label;         // (steps) class number; empty in regression and where nothing has a target
-  std::vector<float> value;                // (steps, n_y) values to predict; empty in classification
-  std::vector<float> weight;               // (steps) 0: this step carries no target; empty where nothing has one
+  int n_x = 0;                        // inputs
+  int n_y = 0;                        // classes, or values to predict
+  Column<std::int64_t> offset = {0};  // (sequences + 1) the first step of each sequence
+  Column<float> x;                    // (steps, n_x) NaN where a value is missing
+  Column<std::int32_t> label;         // (steps) class number; empty in regression and where nothing has a target
+  Column<float> value;                // (steps, n_y) values to predict; empty in classification
+  Column<float> weight;               // (steps) 0: this step carries no target; empty where nothing has one
 
   std::size_t count() const { return offset.size() - 1; }
   std::size_t steps() const { return static_cast<std::size_t>(offset.back()); }
@@ -28,7 +30,10 @@ struct Sequences {
   bool has_targets() const { return !weight.empty(); }
 };
 
-// The sequences with these numbers, in this order.
+// No sequences, of the same inputs and outputs, in the same store.
+Sequences none_like(const Sequences& all);
+
+// The sequences with these numbers, in this order, in the same store.
 Sequences select(const Sequences& all, std::span<const std::uint32_t> numbers);
 
 }  // namespace remede

@@ -17,7 +17,7 @@ template <typename ValueOf>
 void add_input(RawDataset& raw, RawInput input, ValueOf value_of) {
   Sequences& s = raw.data.sequences;
   const std::size_t n = raw.inputs.size();
-  std::vector<float> x;
+  Column<float> x(s.x.store());
   x.reserve(s.steps() * (n + 1));
   for (std::size_t t = 0; t < s.steps(); ++t) {
     x.insert(x.end(), s.x.begin() + static_cast<std::ptrdiff_t>(t * n),
@@ -137,7 +137,8 @@ bool parse_time(std::string_view text, double& value) {
 void add_time_gap(RawDataset& raw) {
   const Dataset& data = raw.data;
   if (data.times.empty()) fail("--time-gap: expected a time column, got none: name it with --time");
-  std::vector<float> gap(data.sequences.steps(), kMissingValue);
+  Column<float> gap(data.sequences.x.store());
+  gap.resize(data.sequences.steps(), kMissingValue);
   for (std::size_t s = 0; s < data.sequences.count(); ++s) {
     double before = 0.0;
     for (auto t = static_cast<std::size_t>(data.sequences.offset[s]);

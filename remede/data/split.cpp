@@ -91,13 +91,6 @@ void append_steps(Sequences& to, const Sequences& from, std::int64_t begin, std:
   to.offset.push_back(to.offset.back() + end - begin);
 }
 
-Sequences none_like(const Sequences& all) {
-  Sequences none;
-  none.n_x = all.n_x;
-  none.n_y = all.n_y;
-  return none;
-}
-
 }  // namespace
 
 std::optional<std::vector<std::int32_t>> sequence_labels(const Sequences& all) {

@@ -11,21 +11,25 @@
 
 namespace remede {
 
-TargetReader::TargetReader(std::string file, std::vector<std::string> names, std::optional<Task> task)
-    : file_(std::move(file)), names_(std::move(names)) {
+TargetReader::TargetReader(std::string file, std::vector<std::string> names, std::optional<Task> task,
+                           const std::shared_ptr<ColumnStore>& store)
+    : file_(std::move(file)), names_(std::move(names)), code_(store), value_(store) {
   if (task == Task::kClassification && names_.size() > 1)
     fail("{}: expected one target column in classification, got {}", file_, names_.size());
   if (task == Task::kClassification) mode_ = Mode::kLabels;
   if (task == Task::kRegression || names_.size() > 1) mode_ = Mode::kNumbers;
 }
 
-TargetReader::TargetReader(std::string file, std::vector<std::string> names, const Schema& schema, bool strict)
+TargetReader::TargetReader(std::string file, std::vector<std::string> names, const Schema& schema, bool strict,
+                           const std::shared_ptr<ColumnStore>& store)
     : file_(std::move(file)),
       names_(std::move(names)),
       mode_(schema.task == Task::kRegression ? Mode::kNumbers : Mode::kLabels),
       strict_(strict),
       known_(true),
-      classes_(schema.classes) {
+      classes_(schema.classes),
+      code_(store),
+      value_(store) {
   for (const std::string& name : classes_) {
     double value = 0.0;
     if (parse_cell(name, value) == CellKind::kNumber) class_values_.push_back(value);
@@ -128,7 +132,7 @@ void TargetReader::become_numbers() {
   }
   value_.reserve(code_.capacity());
   for (const std::uint32_t code : code_) value_.push_back(value_of_cell[code]);
-  code_ = {};
+  code_ = Column<std::uint32_t>(code_.store());
   mode_ = Mode::kNumbers;
   guessed_ = true;
 }
@@ -158,6 +162,8 @@ std::vector<std::string> TargetReader::number_classes() {
 void TargetReader::finish_labels(Schema& schema, Sequences& sequences) {
   if (!known_) schema.classes = number_classes();
   schema.task = Task::kClassification;
+  sequences.label = Column<std::int32_t>(code_.store());
+  sequences.weight = Column<float>(code_.store());
   sequences.label.resize(code_.size());
   sequences.weight.resize(code_.size());
   for (std::size_t r = 0; r < code_.size(); ++r) {
@@ -170,6 +176,7 @@ void TargetReader::finish_labels(Schema& schema, Sequences& sequences) {
 void TargetReader::finish_numbers(Schema& schema, Sequences& sequences) {
   schema.task = Task::kRegression;
   const std::size_t n = names_.size();
+  sequences.weight = Column<float>(value_.store());
   sequences.weight.resize(value_.size() / n);
   for (std::size_t r = 0; r < sequences.weight.size(); ++r) {
     const auto row = value_.begin() + static_cast<std::ptrdiff_t>(r * n);

@@ -22,9 +22,11 @@ class TargetReader {
   static constexpr std::size_t kMostClasses = 1000;
 
   // For a schema to be found. `names`: of the target columns.
-  TargetReader(std::string file, std::vector<std::string> names, std::optional<Task> task);
+  TargetReader(std::string file, std::vector<std::string> names, std::optional<Task> task,
+               const std::shared_ptr<ColumnStore>& store);
   // For a known schema. strict: a cell that does not fit is an error; else the step has no target.
-  TargetReader(std::string file, std::vector<std::string> names, const Schema& schema, bool strict);
+  TargetReader(std::string file, std::vector<std::string> names, const Schema& schema, bool strict,
+               const std::shared_ptr<ColumnStore>& store);
 
   // For each row: begin_row(), then read() for each target, whose cell in file column `column` is next.
   void begin_row() {
@@ -73,8 +75,8 @@ class TargetReader {
   std::size_t distinct_numbers_ = 0;
   std::size_t distinct_missing_ = 0;
   std::optional<std::uint32_t> a_text_;  // the first distinct cell that is neither number nor missing
-  std::vector<std::uint32_t> code_;      // (rows) number of the distinct cell; empty in kNumbers
-  std::vector<float> value_;             // (rows, targets) NaN where missing; empty unless kNumbers
+  Column<std::uint32_t> code_;           // (rows) number of the distinct cell; empty in kNumbers
+  Column<float> value_;                  // (rows, targets) NaN where missing; empty unless kNumbers
 };
 
 }  // namespace remede

@@ -9,7 +9,7 @@ namespace remede {
 void Texts::push_back(std::string_view text) {
   if (text.size() > kMaxLength) fail("expected a text of at most {} bytes, got {}", kMaxLength, text.size());
   if (end_.size() % kGroup == 0) base_.push_back(bytes_.size());
-  bytes_.append(text);
+  bytes_.insert(bytes_.end(), text.begin(), text.end());
   end_.push_back(static_cast<std::uint32_t>(bytes_.size() - base_.back()));
 }
 
@@ -32,7 +32,8 @@ std::size_t Interner::slot_of(std::string_view text, std::uint32_t hash) const {
 }
 
 void Interner::grow() {
-  const std::vector<Slot> old = std::move(slots_);
+  const Column<Slot> old = std::move(slots_);
+  slots_ = Column<Slot>(old.store());
   slots_.assign(old.empty() ? 64 : 2 * old.size(), Slot{});
   const std::size_t mask = slots_.size() - 1;
   for (const Slot& slot : old) {

@@ -1,14 +1,16 @@
-// Many short texts in one block of memory (about 4 bytes each beside their own), and a table that numbers distinct
+// Many short texts in one block (about 4 bytes each beside their own), and a table that numbers distinct
 // ones. Files have millions of rows: a std::string per row would cost more than all their numbers.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
+
+#include "remede/base/column.h"
 
 namespace remede {
 
@@ -16,6 +18,9 @@ namespace remede {
 class Texts {
  public:
   static constexpr std::size_t kMaxLength = std::size_t{64} << 20;  // of one text
+
+  Texts() = default;
+  explicit Texts(const std::shared_ptr<ColumnStore>& store) : bytes_(store), end_(store), base_(store) {}
 
   std::size_t size() const { return end_.size(); }
   bool empty() const { return end_.empty(); }
@@ -35,14 +40,17 @@ class Texts {
  private:
   static constexpr std::size_t kGroup = 32;  // texts that share a base, so that an end fits into 32 bits
 
-  std::string bytes_;
-  std::vector<std::uint32_t> end_;   // (texts) from the base of its group
-  std::vector<std::uint64_t> base_;  // (groups) where the group's first text begins
+  Column<char> bytes_;
+  Column<std::uint32_t> end_;   // (texts) from the base of its group
+  Column<std::uint64_t> base_;  // (groups) where the group's first text begins
 };
 
 // Numbers distinct texts from 0 in the order of their first appearance.
 class Interner {
  public:
+  Interner() = default;
+  explicit Interner(const std::shared_ptr<ColumnStore>& store) : texts_(store), slots_(store) {}
+
   std::uint32_t intern(std::string_view text);
   std::optional<std::uint32_t> find(std::string_view text) const;
 
@@ -59,7 +67,7 @@ class Interner {
   void grow();
 
   Texts texts_;
-  std::vector<Slot> slots_;  // a power of two, at most half of them taken
+  Column<Slot> slots_;  // a power of two, at most half of them taken
 };
 
 }  // namespace remede

@@ -60,7 +60,7 @@ std::vector<std::string> value_row(const std::string& name, std::span<const floa
       small_bars(bars, ink, fmt::format("{} from {} to {}", name, short_number(s.low, 4), short_number(s.high, 4)))};
 }
 
-std::vector<float> column(const std::vector<float>& array, std::size_t width, std::size_t index) {
+std::vector<float> column(std::span<const float> array, std::size_t width, std::size_t index) {
   std::vector<float> values;
   for (std::size_t at = index; at < array.size(); at += width) values.push_back(array[at]);
   return values;

@@ -1,6 +1,7 @@
 // Which column plays which part, and the same as text: a file of roles, and the lines a checkpoint keeps.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,6 +11,8 @@
 #include "remede/schema/schema.h"
 
 namespace remede {
+
+class ColumnStore;
 
 // How a table is written, where that cannot be seen from the table itself.
 struct TableFormat {
@@ -37,6 +40,7 @@ struct Roles {
   bool time_gap = false;                 // the time since the step before becomes an input
   bool need_target = true;               // false: a file without a target is fine
   TableFormat format;
+  std::shared_ptr<ColumnStore> store;  // keeps what is beyond its limit in files (base/column.h); null: all in memory
 };
 
 // Reads a JSON object whose keys are the flags of the program without their dashes ("id", "target", "target-per", ...),

@@ -41,7 +41,7 @@ std::uint64_t hash_text(std::uint64_t hash, std::string_view text) {
 }
 
 template <typename T>
-std::uint64_t hash_numbers(std::uint64_t hash, const std::vector<T>& values) {
+std::uint64_t hash_numbers(std::uint64_t hash, const Column<T>& values) {
   return hash_bytes(hash, values.data(), values.size() * sizeof(T));
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <limits>
 
 namespace remede {
@@ -27,7 +28,7 @@ Usual usual(std::vector<float> sample) {
 
 // Of each of the n columns, from a sample of the rows. counts(i): whether the value at i does.
 template <typename Counts>
-std::vector<Usual> usual_values(const std::vector<float>& values, std::size_t n, const Counts& counts) {
+std::vector<Usual> usual_values(std::span<const float> values, std::size_t n, const Counts& counts) {
   constexpr std::size_t kMost = 4096;
   const std::size_t rows = n == 0 ? 0 : values.size() / n, every = std::max<std::size_t>(1, rows / kMost);
   std::vector<Usual> columns;
@@ -125,7 +126,7 @@ void scale_values(const Sequences& data, bool shift_values, Scaling& scaling) {
 }
 
 void apply(const Scaling& scaling, Sequences& data) {
-  const auto scale = [](std::vector<float>& values, const std::vector<float>& shift, const std::vector<float>& by) {
+  const auto scale = [](std::span<float> values, const std::vector<float>& shift, const std::vector<float>& by) {
     if (by.empty()) return;
     for (std::size_t k = 0; k < values.size(); ++k) values[k] = (values[k] - shift[k % by.size()]) / by[k % by.size()];
   };

@@ -13,7 +13,7 @@
 #include "remede/base/json.h"
 #include "remede/data/dataset.h"
 #include "remede/data/raw.h"
-#include "remede/data/roles.h"
+#include "remede/schema/roles.h"
 #include "remede/data/ts.h"
 
 namespace remede {

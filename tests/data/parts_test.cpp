@@ -150,7 +150,7 @@ TEST(Parts, ForwardFoldsTestOnWhatComesNext) {
   ASSERT_EQ(folds.size(), 3U);
   EXPECT_EQ(raw.data.sequences.count(), 12U);
   EXPECT_EQ(raw.data.sequences.steps(), steps);
-  const std::vector<std::int64_t>& offset = raw.data.sequences.offset;
+  const Column<std::int64_t>& offset = raw.data.sequences.offset;
   for (std::size_t k = 0; k < 3; ++k) {
     EXPECT_EQ(folds[k].training.size(), 3 * (k + 1));
     ASSERT_EQ(folds[k].validation.size(), 3U);

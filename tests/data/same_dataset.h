@@ -11,7 +11,7 @@
 namespace remede::testing {
 
 template <typename T>
-bool same_bytes(const std::vector<T>& a, const std::vector<T>& b) {
+bool same_bytes(const Column<T>& a, const Column<T>& b) {
   return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0);
 }
 

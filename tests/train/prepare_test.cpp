@@ -11,7 +11,7 @@
 namespace remede {
 namespace {
 
-double total(const std::vector<float>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
+double total(const Column<float>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
 
 TEST(Prepare, HoldsOutWholeSequencesAndLosesNone) {
   const Dataset data = testing::fixed_delay(50, 1);

@@ -48,7 +48,7 @@ class Recorder final : public Engine {
                      std::span<const float>, std::span<const std::uint32_t> batch, Parameters<float>& gradient,
                      const Carry*) override {
     batches.emplace_back(batch.begin(), batch.end());
-    inputs.push_back(data.x);
+    inputs.emplace_back(data.x.begin(), data.x.end());
     for (std::size_t i = 0; i < gradient.values.size(); ++i) gradient.values[i] = parameters.values[i] - 1.0F;
     if (batches.size() == bad_update) gradient.values.back() = std::numeric_limits<float>::quiet_NaN();
     return {1.0, 1.0, 0.0};
