@@ -24,7 +24,8 @@ struct ExitWith {
   int code = 0;
 };
 
-// Adds --roles, --id, --time, --target, --ignore and the like, --memory-limit, and what decides the schema (--task, --categorical,
+// Adds --roles, --id, --time, --target, --ignore and the like, --memory-limit, and what decides the schema (--task,
+// --categorical,
 // --horizon) where `with_task`: for a model it is decided. `roles` is filled while the command line is
 // parsed and must live until the verb's callback has run.
 void add_role_flags(CLI::App& verb, Roles& roles, bool with_task);
