@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <span>
 #include <limits>
+#include <span>
 
 namespace remede {
 namespace {

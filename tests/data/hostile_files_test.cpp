@@ -13,8 +13,8 @@
 #include "remede/base/json.h"
 #include "remede/data/dataset.h"
 #include "remede/data/raw.h"
-#include "remede/schema/roles.h"
 #include "remede/data/ts.h"
+#include "remede/schema/roles.h"
 
 namespace remede {
 namespace {
