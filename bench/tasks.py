@@ -28,12 +28,11 @@ def main():
     command = [args.remede, "reproduce", "--json", "--methods", args.methods, "--trials", str(args.seeds), "--seed",
                str(args.first_seed), "--noise-sd", str(args.noise_sd), "--sequences", str(args.sequences)]
     rows = {}
-    run = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    for line in run.stdout:
-        row = json.loads(line)
-        rows.setdefault((row["method"], row["task"]), []).append(row)
-    if run.wait() != 0:
+    run = subprocess.run(command, stdout=subprocess.PIPE, text=True)
+    if run.returncode != 0:
         sys.exit("remede reproduce failed")
+    for row in json.loads(run.stdout)["trials"]:
+        rows.setdefault((row["method"], row["task"]), []).append(row)
     print(f"{'method':<14}{'task':<18}{'solved':>10}{'accuracy':>10}{'worst':>9}{'recall':>9}{'worst':>9}{'nodes':>8}"
           f"{'median s':>10}{'most s':>8}")
     short = []

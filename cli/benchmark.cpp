@@ -357,7 +357,7 @@ void add_benchmark(CLI::App& app) {
       ->type_name("S")
       ->capture_default_str();
   add_threads_flag(*verb, flags->threads);
-  verb->add_flag("--json", flags->json, "Print one JSON object");
+  add_json_flag(*verb, flags->json);
   on_run(*verb, [flags] { benchmark(*flags); });
 }
 

@@ -178,6 +178,10 @@ void add_quiet_flag(CLI::App& verb, bool& quiet) {
   verb.add_flag("--quiet,-q", quiet, "Print nothing but results and errors");
 }
 
+void add_json_flag(CLI::App& verb, bool& json) {
+  verb.add_flag("--json", json, "Print one JSON object for programs, and nothing else on standard output");
+}
+
 void add_threads_flag(CLI::App& verb, int& threads) {
   verb.add_option("--threads", threads, "Number of threads (default: as many as the machine has); changes no result")
       ->type_name("N")
@@ -200,6 +204,12 @@ std::string chosen_format(const char* verb, const std::string& asked, const std:
   const std::size_t dot = output.rfind('.');
   const std::string by_name = dot == std::string::npos ? "" : known(output.substr(dot + 1));
   return by_name.empty() ? formats.front() : by_name;
+}
+
+std::string json_format(const char* verb, const std::string& asked) {
+  if (!asked.empty() && asked != "json")
+    throw UsageError(fmt::format("{}: expected --json or --format {}, got both", verb, asked));
+  return "json";
 }
 
 bool colours_on(const std::string& output) {

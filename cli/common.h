@@ -33,6 +33,9 @@ void add_role_flags(CLI::App& verb, Roles& roles, bool with_task);
 // Adds --quiet: nothing but results and errors.
 void add_quiet_flag(CLI::App& verb, bool& quiet);
 
+// Adds --json: one JSON value on standard output, and nothing else there.
+void add_json_flag(CLI::App& verb, bool& json);
+
 // Adds --threads; 0, the default, means all of the machine's. The result never depends on it.
 void add_threads_flag(CLI::App& verb, int& threads);
 
@@ -40,6 +43,9 @@ void add_threads_flag(CLI::App& verb, int& threads);
 // Throws UsageError where it is none of `formats`.
 std::string chosen_format(const char* verb, const std::string& asked, const std::string& output,
                           const std::vector<std::string>& formats);
+
+// The format "json", for --json. Throws UsageError where another was asked for.
+std::string json_format(const char* verb, const std::string& asked);
 
 // Whether what goes to `output` is read on a terminal that wants colours (NO_COLOR unset), and how wide that is (else
 // 100).

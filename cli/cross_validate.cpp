@@ -99,7 +99,7 @@ void add_cross_validate(CLI::App& app) {
   group->type_name("COLUMN");
   verb->add_flag("--forward", flags->forward, "Learn from the past, test on what came next, fold by fold")
       ->excludes(group);
-  verb->add_flag("--json", flags->json, "Print one JSON object instead of a table");
+  add_json_flag(*verb, flags->json);
   add_quiet_flag(*verb, flags->quiet);
   add_role_flags(*verb, flags->roles, true);
   add_parameter_flags(*verb, flags->given);

@@ -126,7 +126,7 @@ void add_describe(CLI::App& app) {
   reads_file(verb->add_option("data", flags->data, "CSV or .ts file, gzip and zstd too; 'data/*.csv' for several")
                  ->type_name("DATA")
                  ->required());
-  verb->add_flag("--json", flags->json, "Print one JSON object instead of a table");
+  add_json_flag(*verb, flags->json);
   add_role_flags(*verb, flags->roles, true);
   verb->footer("The flags are those of `remede train`: what reads well here trains there.");
   on_run(*verb, [flags] { describe_file(*flags); });

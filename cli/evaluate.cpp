@@ -158,7 +158,7 @@ void add_evaluate(CLI::App& app) {
   reads_file(verb->add_option("data", flags->data, "CSV file with one row per step; columns match by name")
                  ->type_name("DATA")
                  ->required());
-  verb->add_flag("--json", flags->json, "Print one JSON object instead of a table");
+  add_json_flag(*verb, flags->json);
   add_threads_flag(*verb, flags->threads);
   add_quiet_flag(*verb, flags->quiet);
   add_role_flags(*verb, flags->roles, false);

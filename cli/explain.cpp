@@ -31,6 +31,7 @@ struct ExplainFlags {
   bool rules = false;
   std::string html;
   std::string format;
+  bool json = false;
   std::string output = "-";
   std::size_t sequences = SampleOptions().most_sequences;
   std::uint64_t seed = 1;
@@ -133,13 +134,14 @@ void write_page(const ExplainFlags& flags, const std::string& path, const Model&
 }
 
 void explain_model(ExplainFlags flags) {
-  const bool page_by_name = flags.format.empty() && flags.output.ends_with(".html") && !flags.machine &&
+  const bool page_by_name = flags.format.empty() && !flags.json && flags.output.ends_with(".html") && !flags.machine &&
                             !flags.importance && !flags.rules && flags.html.empty();
   if (page_by_name) {
     flags.html = flags.output;
     flags.output = "-";
   }
   const Look look = chosen_look(flags);
+  if (flags.json) flags.format = json_format("explain", flags.format);
   check_usage(flags, look);
   const std::string format = chosen_format("explain", flags.format, flags.output, look.formats);
   const Model model = load_model(flags.model);
@@ -185,6 +187,7 @@ void add_explain(CLI::App& app) {
   verb->add_option("--format", flags->format,
                    "table, json or svg; --machine: text, json, svg or dot (default: by the name of the output)")
       ->type_name("FORMAT");
+  verb->add_flag("--json", flags->json, "The same as --format json");
   writes_file(
       verb->add_option("-o,--output", flags->output, "Where to write (default: standard output)")->type_name("FILE"));
   verb->add_option("--seed", flags->seed, "Seed of what is shuffled or drawn (default: 1)")->type_name("N");

@@ -201,6 +201,7 @@ void print_results(const ReproduceFlags& flags, const Results& results) {
 
 void run(const ReproduceFlags& flags) {
   Results results;
+  nlohmann::ordered_json trials = nlohmann::ordered_json::array();
   const std::size_t all = flags.tasks.size() * flags.methods.size() * static_cast<std::size_t>(flags.trials);
   std::size_t done = 0;
   const bool shows_progress = !flags.quiet && !flags.json && isatty(STDERR_FILENO) != 0;
@@ -214,18 +215,16 @@ void run(const ReproduceFlags& flags) {
                             : method == "naive" ? run_naive(parts)
                                                 : run_fit(method, parts, seed, flags.threads);
         results[method][task].push_back(trial);
-        if (!flags.json) continue;
-        print("{}\n", nlohmann::ordered_json{{"task", task},
-                                             {"method", method},
-                                             {"seed", seed},
-                                             {"accuracy", trial.accuracy},
-                                             {"recall", trial.recall},
-                                             {"nodes", trial.nodes},
-                                             {"seconds", trial.seconds}}
-                          .dump());
+        trials.push_back({{"task", task},
+                          {"method", method},
+                          {"seed", seed},
+                          {"accuracy", trial.accuracy},
+                          {"recall", trial.recall},
+                          {"nodes", trial.nodes},
+                          {"seconds", trial.seconds}});
       }
     }
-  if (flags.json) return;
+  if (flags.json) return print("{}\n", nlohmann::ordered_json{{"trials", trials}}.dump());
   if (shows_progress) print_error("\r\x1b[K");
   print("{} sequences a task, 60 / 20 / 20 for training, validation and test; mean ± standard deviation of {} trials\n",
         flags.options.sequences, flags.trials);
@@ -254,7 +253,7 @@ void add_reproduce(CLI::App& app) {
   verb->add_option("--delay-max", o.delay_max, "Longest delay of those")->capture_default_str();
   verb->add_option("--noise-mean", o.noise_mean, "Mean of the noise")->capture_default_str();
   verb->add_option("--noise-sd", o.noise_sd, "Its standard deviation")->capture_default_str();
-  verb->add_flag("--json", flags->json, "One object per line and trial");
+  add_json_flag(*verb, flags->json);
   add_threads_flag(*verb, flags->threads);
   add_quiet_flag(*verb, flags->quiet);
   on_run(*verb, [flags] { run(*flags); });

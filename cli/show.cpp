@@ -2,12 +2,15 @@
 #include <memory>
 #include <string>
 
+#include <nlohmann/json.hpp>
+
 #include "cli/common.h"
 #include "cli/declared.h"
 #include "cli/files.h"
 #include "cli/verbs.h"
 #include "remede/base/file.h"
 #include "remede/draw/dot.h"
+#include "remede/draw/rules.h"
 #include "remede/draw/svg.h"
 #include "remede/draw/text.h"
 #include "remede/model/file.h"
@@ -20,6 +23,7 @@ struct ShowFlags {
   std::string model;
   std::string data;
   std::string format;
+  bool json = false;
   std::string output = "-";
   std::string growth = "auto";
   int terms = 3;
@@ -52,10 +56,25 @@ std::string as_dot(const ShowFlags& flags, const Model& model, const Observation
   return to_dot(model, options);
 }
 
-void show(const ShowFlags& flags) {
+std::string as_json(const Model& model, const Observations* seen) {
+  using Json = nlohmann::ordered_json;
+  Json json = {{"task", model.schema.task == Task::kClassification ? "classification" : "regression"},
+               {"inputs", model.schema.inputs},
+               {"targets", model.schema.targets},
+               {"classes", model.schema.classes},
+               {"nodes", model.node_count()},
+               {"trees", Json::array()},
+               {"rules", Json::parse(rules_json(model, seen))}};
+  for (const Tree& tree : model.trees)
+    json["trees"].push_back({{"nodes", tree.node_count()}, {"leaves", tree.leaf_count()}, {"cells", tree.n_m}});
+  return json.dump() + "\n";
+}
+
+void show(ShowFlags flags) {
+  if (flags.json) flags.format = json_format("show", flags.format);
   if (flags.model == "-" && flags.data == "-")
     throw UsageError("show: expected model or data from a file, got - for both");
-  const std::string format = chosen_format("show", flags.format, flags.output, {"text", "svg", "dot"});
+  const std::string format = chosen_format("show", flags.format, flags.output, {"text", "svg", "dot", "json"});
   const Model model = load_model(flags.model);
   Observations seen;
   if (!flags.data.empty()) {
@@ -64,9 +83,10 @@ void show(const ShowFlags& flags) {
     seen = observe(model, data.sequences);
   }
   const Observations* const counts = flags.data.empty() ? nullptr : &seen;
-  write_file(flags.output, format == "svg"   ? as_svg(flags, model, counts)
-                           : format == "dot" ? as_dot(flags, model, counts)
-                                             : as_text(flags, model, counts));
+  write_file(flags.output, format == "svg"    ? as_svg(flags, model, counts)
+                           : format == "dot"  ? as_dot(flags, model, counts)
+                           : format == "json" ? as_json(model, counts)
+                                              : as_text(flags, model, counts));
 }
 
 }  // namespace
@@ -77,7 +97,7 @@ void add_show(CLI::App& app) {
   reads_file(verb->add_option("model", flags->model, "Model file")->required()->type_name("MODEL"));
   reads_file(verb->add_option("--data", flags->data, "Data to count at the leaves, with how often each is right")
                  ->type_name("FILE"));
-  verb->add_option("--format", flags->format, "text, svg or dot (default: by the name of the output, else text)")
+  verb->add_option("--format", flags->format, "text, svg, dot or json (default: by the name of the output, else text)")
       ->type_name("FORMAT");
   writes_file(
       verb->add_option("-o,--output", flags->output, "Where to write (default: standard output)")->type_name("FILE"));
@@ -87,6 +107,7 @@ void add_show(CLI::App& app) {
   verb->add_option("--growth", flags->growth, "How a picture grows: down, right or auto (default: auto)")
       ->type_name("WAY")
       ->check(one_of({"auto", "down", "right"}));
+  verb->add_flag("--json", flags->json, "The same as --format json");
   add_quiet_flag(*verb, flags->quiet);
   add_role_flags(*verb, flags->roles, false);
   verb->footer(

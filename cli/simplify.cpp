@@ -104,7 +104,7 @@ void add_simplify(CLI::App& app) {
   verb->add_flag("--drop-small", flags->options.drop_small,
                  "Drop weights of writes and linear leaves that the data do not need");
   verb->add_flag("--keep-inputs", flags->keep_inputs, "Keep inputs that nothing uses");
-  verb->add_flag("--json", flags->json, "Print one JSON object instead of a summary");
+  add_json_flag(*verb, flags->json);
   add_quiet_flag(*verb, flags->quiet);
   add_role_flags(*verb, flags->roles, false);
   verb->footer(

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include <nlohmann/json.hpp>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -43,6 +44,7 @@ struct TrainFlags {
   GivenParameters given;
   bool quiet = false;
   bool verbose = false;
+  bool json = false;
   bool parameters_page = false;
 };
 
@@ -109,7 +111,23 @@ std::string score_text(const Fit& fit) {
                      fit.held_out ? "validation" : "training (nothing was held out)", figures, s.sequences, s.targets);
 }
 
+void report_json(const TrainFlags& flags, const Fit& fit) {
+  const Score& s = fit.validation;
+  nlohmann::ordered_json score = {{"held_out", fit.held_out}, {"sequences", s.sequences}, {"targets", s.targets}};
+  if (fit.model.schema.task == Task::kClassification)
+    score.update({{"accuracy", s.accuracy}, {"log_loss", s.log_loss}});
+  else
+    score["rmse"] = s.rmse;
+  const nlohmann::ordered_json json = {{"model", flags.output},
+                                       {"nodes", fit.model.node_count()},
+                                       {"nodes_before_simplifying", fit.trained_nodes},
+                                       {"stopped", fit.stopped},
+                                       {"validation", score}};
+  put(json.dump() + "\n");
+}
+
 void report(const TrainFlags& flags, const Fit& fit) {
+  if (flags.json) return report_json(flags, fit);
   TextOptions options;
   options.colours = isatty(flags.output == "-" ? STDERR_FILENO : STDOUT_FILENO) != 0;
   std::string text = score_text(fit);
@@ -173,6 +191,7 @@ void train(const CLI::App& verb, TrainFlags flags) {
   if (!flags.split.empty() && !flags.validation.empty())
     throw UsageError("train: expected --split or --validation, got both");
   if (flags.output.empty()) flags.output = kModel;
+  if (flags.json && flags.output == "-") throw UsageError("train: expected --json or -o -, got both");
   const Config config = config_of(flags, from);
   if (config.validation_fraction && !flags.validation.empty())
     throw UsageError("train: --validation-fraction has no effect here: the validation data are given (--validation)");
@@ -237,6 +256,7 @@ void add_train(CLI::App& app) {
       verb->add_option("--resume", flags->resume, "Continue the run that wrote this checkpoint, to the same model")
           ->type_name("CHECKPOINT"));
   verb->add_flag("--parameters-page", flags->parameters_page, "Print docs/parameters.md")->group("");
+  add_json_flag(*verb, flags->json);
   add_quiet_flag(*verb, flags->quiet);
   verb->add_flag("--verbose,-v", flags->verbose, "Print a line for every round of the search")->excludes("--quiet");
   add_role_flags(*verb, flags->roles, true);
