@@ -20,7 +20,7 @@ import time
 KILLED = -9
 OLD_MODEL = b"the model of an earlier run\n"
 RECIPES = {  # name: flags of a fit of a few seconds, which saves several times
-    "default": ["--starts", "4", "--depth", "4"],
+    "default": ["--starts", "16"],
     "paper": ["--recipe", "paper", "--updates", "60000", "--patience", "60000", "--depth", "4"],
 }
 

@@ -16,7 +16,7 @@ namespace {
 
 using nlohmann::json;
 
-class Json : public CliTest {
+class JsonOutput : public CliTest {
  protected:
   void SetUp() override {
     CliTest::SetUp();
@@ -38,7 +38,7 @@ class Json : public CliTest {
   }
 };
 
-TEST_F(Json, IsOneValueForEveryVerbThatPrintsFigures) {
+TEST_F(JsonOutput, IsOneValueForEveryVerbThatPrintsFigures) {
   EXPECT_EQ(run({"describe", "d.csv"}).at("sequences"), 12);
   EXPECT_EQ(run({"evaluate", "m.json", "d.csv"}).at("accuracy"), 1);
   EXPECT_EQ(run({"simplify", "m.json", "d.csv"}).at("nodes_before"), 3);
@@ -65,7 +65,7 @@ TEST_F(Json, IsOneValueForEveryVerbThatPrintsFigures) {
   EXPECT_GT(trained.at("nodes"), 0);
 }
 
-TEST_F(Json, HasNoPlaceBesideOtherFormatsOrAModelOnStandardOutput) {
+TEST_F(JsonOutput, HasNoPlaceBesideOtherFormatsOrAModelOnStandardOutput) {
   EXPECT_TRUE(is_error(remede({"show", "m.json", "--json", "--format", "svg"}), 2, "expected --json or --format svg"));
   EXPECT_TRUE(is_error(remede({"explain", "m.json", "--machine", "--json", "--format", "dot"}), 2, "got both"));
   EXPECT_TRUE(is_error(remede({"train", "d.csv", "-o", "-", "--json"}), 2, "expected --json or -o -"));

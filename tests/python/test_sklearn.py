@@ -23,11 +23,20 @@ EXPECTED_FAILURES = {
 # Inheriting from scikit-learn's base class would import scikit-learn with the package: what it stands for is checked here instead.
 with warnings.catch_warnings():
     warnings.filterwarnings("ignore", message=".*does not inherit from")
-    all_checks = parametrize_with_checks([RecurrentTreeClassifier(), RecurrentTreeRegressor()], expected_failed_checks=lambda e: EXPECTED_FAILURES)
+    all_checks = parametrize_with_checks([RecurrentTreeClassifier(effort="quick", starts=2), RecurrentTreeRegressor(effort="quick", starts=2)],
+                                         expected_failed_checks=lambda e: EXPECTED_FAILURES)
+    all_default_checks = parametrize_with_checks([RecurrentTreeClassifier(), RecurrentTreeRegressor()],
+                                                 expected_failed_checks=lambda e: EXPECTED_FAILURES)
 
 
 @all_checks
 def test_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.long
+@all_default_checks
+def test_checks_of_the_defaults(estimator, check):
     check(estimator)
 
 
