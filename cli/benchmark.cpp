@@ -32,14 +32,15 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kSlices = 9;                     // odd: the median is one of them
-constexpr std::size_t kLeastSequences = 2048;  // batches are cut from so many, so that data are not always in the cache
-constexpr std::size_t kManySteps = 1U << 20;   // but from no more steps than this
-constexpr double kMostSteps = 1e8;             // of a batch
+constexpr int kSlices = 9;  // odd: the median is one of them
+constexpr std::size_t kMinSequences =
+    2048;  // size of the pool from which batches are drawn, so that data are not always in the cache
+constexpr std::size_t kMaxPoolSteps = 1U << 20;  // but from at most this number of steps
+constexpr double kMaxBatchSteps = 1e8;           // of a batch
 constexpr std::size_t kStepsPerReading =
     1000;  // stepping: the clock is read this often, so that reading it costs nothing
-constexpr std::size_t kMostParameters = 1U << 27;  // half a gigabyte; training needs four times as much
-constexpr float kStill = 1e-6F;  // learning rate while timing: every number is updated, and the tree stays what it is
+constexpr std::size_t kMaxParameters = 1U << 27;  // half a gigabyte; training needs four times as much
+constexpr float kTimingLearningRate = 1e-6F;      // every number is updated, but the tree does not change noticeably
 
 struct BenchmarkFlags {
   std::string what;
@@ -103,9 +104,9 @@ Rate measure(double seconds, double steps, const Run& run) {
 
 Shape shape_of(const BenchmarkFlags& flags) {
   const Shape shape = {flags.depth, flags.inputs, flags.memory, flags.classes, forms().at(flags.form)};
-  if (shape.total() > kMostParameters)
+  if (shape.total() > kMaxParameters)
     throw UsageError(
-        fmt::format("benchmark: expected a tree of at most {} parameters, got {}", kMostParameters, shape.total()));
+        fmt::format("benchmark: expected a tree of at most {} parameters, got {}", kMaxParameters, shape.total()));
   return shape;
 }
 
@@ -162,8 +163,8 @@ Parameters<float> trained_parameters(const BenchmarkFlags& flags, const Sequence
 
 // Sequences to cut batches from: several batches, unless they are large.
 std::size_t whole_batches(const BenchmarkFlags& flags, std::size_t batch) {
-  const std::size_t fit = kManySteps / (batch * static_cast<std::size_t>(flags.length));
-  return batch * std::max<std::size_t>(1, std::min((kLeastSequences + batch - 1) / batch, fit));
+  const std::size_t fit = kMaxPoolSteps / (batch * static_cast<std::size_t>(flags.length));
+  return batch * std::max<std::size_t>(1, std::min((kMinSequences + batch - 1) / batch, fit));
 }
 
 Json train(const BenchmarkFlags& flags) {
@@ -187,7 +188,7 @@ Json train(const BenchmarkFlags& flags) {
     parameters = random_parameters(shape, flags.seed);
   }
   Rates still;
-  still.fill(kStill);
+  still.fill(kTimingLearningRate);
   Training training(*engine, gradient_of(flags), data, batch, parameters, still);
   const double steps = static_cast<double>(batch) * static_cast<double>(flags.length);
   const Rate rate = measure(flags.seconds, steps, [&] { training.update(); });
@@ -275,9 +276,9 @@ Json step_live(const BenchmarkFlags& flags) {
 void benchmark(const BenchmarkFlags& flags) {
   if (flags.what == "train" && !(flags.model.empty() && flags.data.empty()))
     throw UsageError("benchmark: expected --model and --data with predict or stream, got train");
-  if (static_cast<double>(flags.batch.value_or(1)) * static_cast<double>(flags.length) > kMostSteps)
+  if (static_cast<double>(flags.batch.value_or(1)) * static_cast<double>(flags.length) > kMaxBatchSteps)
     throw UsageError(fmt::format("benchmark: expected a batch of at most {:.0f} steps, got {} sequences of {}",
-                                 kMostSteps, flags.batch.value_or(1), flags.length));
+                                 kMaxBatchSteps, flags.batch.value_or(1), flags.length));
   Json result = flags.what == "train"     ? train(flags)
                 : flags.what == "predict" ? predict_whole(flags)
                                           : step_live(flags);
@@ -295,9 +296,9 @@ void benchmark(const BenchmarkFlags& flags) {
     return;
   }
   const double median = result["steps_per_second"], best = result["best_steps_per_second"];
-  print("{}: {:.2f} million steps per second (best slice {:.2f}), {} thread{}, {}\n", flags.what, median / 1e6,
-        best / 1e6, threads, threads == 1 ? "" : "s", name(vector_target()));
-  if (flags.what == "stream") print("stream: {:.1f} ns a step (median)\n", result["latency_ns"].get<double>());
+  print("{}: {:.2f} million steps per second (best {:.2f}), {} thread{}, {}\n", flags.what, median / 1e6, best / 1e6,
+        threads, threads == 1 ? "" : "s", name(vector_target()));
+  if (flags.what == "stream") print("stream: {:.1f} ns per step (median)\n", result["latency_ns"].get<double>());
 }
 
 void add_shape_flags(CLI::App& verb, BenchmarkFlags& flags) {
@@ -309,15 +310,15 @@ void add_shape_flags(CLI::App& verb, BenchmarkFlags& flags) {
         ->group(group);
   };
   number("--depth", flags.depth, 0, 16, "Depth of the tree")->capture_default_str();
-  number("--memory", flags.memory, 0, 256, "Memory cells")->capture_default_str();
-  number("--inputs", flags.inputs, 1, 4096, "Inputs")->capture_default_str();
-  number("--classes", flags.classes, 2, 1000, "Classes")->capture_default_str();
-  number("--length", flags.length, 1, 1000000, "Steps of a sequence")->capture_default_str();
-  number("--batch", flags.batch, 1, 1000000, "Sequences of an update, or of a call of predict (default: 512, 8192)");
+  number("--memory", flags.memory, 0, 256, "Number of memory cells")->capture_default_str();
+  number("--inputs", flags.inputs, 1, 4096, "Number of inputs")->capture_default_str();
+  number("--classes", flags.classes, 2, 1000, "Number of classes")->capture_default_str();
+  number("--length", flags.length, 1, 1000000, "Steps per sequence")->capture_default_str();
+  number("--batch", flags.batch, 1, 1000000, "Sequences per update, or per call of predict (default: 512, 8192)");
   number("--seed", flags.seed, 0, 1000000000000000000, "Seed of the random tree and sequences")->capture_default_str();
   std::vector<std::string> names;
   for (const auto& form : forms()) names.push_back(form.first);
-  verb.add_option("--form", flags.form, fmt::format("Form of the leaf: {}", fmt::join(names, ", ")))
+  verb.add_option("--form", flags.form, fmt::format("Leaf form: {}", fmt::join(names, ", ")))
       ->check(one_of(names))
       ->type_name("FORM")
       ->capture_default_str()
@@ -328,31 +329,31 @@ void add_shape_flags(CLI::App& verb, BenchmarkFlags& flags) {
 
 void add_benchmark(CLI::App& app) {
   auto flags = std::make_shared<BenchmarkFlags>();
-  CLI::App* verb = app.add_subcommand("benchmark", "Measure the speed of this machine");
+  CLI::App* verb = app.add_subcommand("benchmark", "Measure speed on this machine");
   verb->add_option("what", flags->what,
-                   "train (gradient and update), predict (whole sequences) or stream (one live step)")
+                   "train (gradient and update), predict (whole sequences) or stream (one step at a time)")
       ->required()
       ->check(one_of({"train", "predict", "stream"}))
       ->type_name("");
   add_shape_flags(*verb, *flags);
   verb->add_option("--split-gradient", flags->split_gradient,
-                   "train: stand-in for the derivative of a split: sigmoid, softsign")
+                   "train: surrogate derivative of a split: sigmoid, softsign")
       ->check(one_of({"sigmoid", "softsign"}))
       ->type_name("FORM")
       ->capture_default_str();
-  verb->add_option("--slope", flags->slope, "train: its slope at the threshold")
+  verb->add_option("--slope", flags->slope, "train: slope of the surrogate at the threshold")
       ->check(CLI::Range(0.01, 1000.0).description(""))
       ->type_name("S")
       ->capture_default_str();
   verb->add_option("--trained", flags->trained,
-                   "train: first train so many updates on the task sign-memory, then time that tree")
+                   "train: first train for N updates on the task sign-memory, then measure that tree")
       ->check(CLI::Range(0, 1000000).description(""))
       ->type_name("N");
-  reads_file(verb->add_option("--model", flags->model, "predict, stream: time this model instead of a random tree")
+  reads_file(verb->add_option("--model", flags->model, "predict, stream: measure this model instead of a random tree")
                  ->type_name("FILE"));
-  reads_file(
-      verb->add_option("--data", flags->data, "predict, stream: on the sequences of this file")->type_name("FILE"));
-  verb->add_option("--seconds", flags->seconds, "How long to measure")
+  reads_file(verb->add_option("--data", flags->data, "predict, stream: measure on the sequences of this file")
+                 ->type_name("FILE"));
+  verb->add_option("--seconds", flags->seconds, "Duration of the measurement in seconds")
       ->check(CLI::Range(0.001, 3600.0).description(""))
       ->type_name("S")
       ->capture_default_str();

@@ -33,20 +33,20 @@ void add_format_flags(CLI::App& verb, TableFormat& format) {
   const std::string group = "Format";
   verb.add_option_function<std::string>(
           "--names", [&format](const std::string& text) { append_list(format.names, text); },
-          "The file has no header line; its columns are called a,b,c (s1..s21 stands for 21 of them)")
+          "Column names of a file without a header line: a,b,c; s1..s21 stands for 21 names")
       ->type_name("NAMES")
       ->group(group);
   verb.add_option_function<std::string>(
           "--separator", [&format](const std::string& text) { format.separator = parse_separator(text); },
-          "What separates cells: comma, semicolon, tab, space (any number), or a character (default: guessed)")
+          "Separator of the cells: comma, semicolon, tab, space (one or more), or a character (default: detected)")
       ->type_name("SEPARATOR")
       ->group(group);
   verb.add_option_function<std::string>(
           "--comment", [&format](const std::string& text) { format.comment = parse_comment(text); },
-          "Leave out lines that begin with this character")
+          "Skip lines that begin with this character")
       ->type_name("CHARACTER")
       ->group(group);
-  verb.add_option("--skip", format.skip, "Leave out so many lines at the top")
+  verb.add_option("--skip", format.skip, "Skip the first N lines")
       ->type_name("N")
       ->check(CLI::Range(0, 1000000).description(""))
       ->group(group);
@@ -70,18 +70,17 @@ void add_list_flag(CLI::App& verb, const std::string& name, std::vector<std::str
 void add_schema_flags(CLI::App& verb, Roles& roles) {
   const std::string group = "Columns";
   add_list_flag(verb, "--categorical", roles.categorical,
-                "Column of categories, even if they look like numbers; a,b for several");
-  verb.add_option("--horizon", roles.horizon,
-                  "Predict the target so many steps ahead; its present value becomes an input")
+                "Treat this column as categorical even if it holds numbers; a,b for several");
+  verb.add_option("--horizon", roles.horizon, "Predict the target N steps ahead; its current value becomes an input")
       ->type_name("N")
       ->check(CLI::Range(0, 1000000).description(""))
       ->group(group);
-  verb.add_flag("--time-gap", roles.time_gap, "The time since the step before becomes an input")->group(group);
+  verb.add_flag("--time-gap", roles.time_gap, "Add the time since the previous step as an input")->group(group);
   const std::map<std::string, Task> tasks = {{"classification", Task::kClassification},
                                              {"regression", Task::kRegression}};
   verb.add_option_function<std::string>(
           "--task", [&roles, tasks](const std::string& word) { roles.task = tasks.at(word); },
-          "What to predict: classification or regression (default: judged by the target column)")
+          "classification or regression (default: depends on the target column)")
       ->check(one_of({"classification", "regression"}))
       ->type_name("TASK")
       ->group(group);
@@ -91,7 +90,7 @@ void add_schema_flags(CLI::App& verb, Roles& roles) {
 void add_roles_file_flag(CLI::App& verb, Roles& roles) {
   reads_file(verb.add_option_function<std::string>(
                      "--roles", [&roles](const std::string& path) { read_roles(path, roles); },
-                     "File that says what these flags say (docs/data.md); flags win")
+                     "JSON file with these options (docs/data.md); options on the command line take precedence")
                  ->type_name("FILE")
                  ->group("Columns"));
 }
@@ -147,16 +146,16 @@ static void add_memory_flag(CLI::App& verb, std::shared_ptr<ColumnStore>& store)
 void add_role_flags(CLI::App& verb, Roles& roles, bool with_task) {
   const std::string group = "Columns";
   verb.add_option("--id", roles.id,
-                  "Column that names the sequence; 'row' makes every row its own sequence, 'file' every file")
+                  "Column that identifies the sequence; 'row': every row is a sequence; 'file': every file is one")
       ->type_name("COLUMN")
       ->group(group);
   verb.add_option("--time", roles.time, "Column that orders the steps of a sequence")
       ->type_name("COLUMN")
       ->group(group);
   add_list_flag(verb, "--target", roles.target,
-                "Column to predict; a,b for several values; 'folder' takes the name of the file's folder");
-  add_list_flag(verb, "--ignore", roles.ignore, "Column to leave out; a,b for several");
-  verb.add_option("--weight", roles.weight, "Column of the weight of each step in loss and scores")
+                "Column to predict; a,b for several; 'folder': the name of the folder that contains the file");
+  add_list_flag(verb, "--ignore", roles.ignore, "Column to ignore; a,b for several");
+  verb.add_option("--weight", roles.weight, "Column with the weight of each step in the loss and in scores")
       ->type_name("COLUMN")
       ->group(group);
   verb.add_option_function<std::string>(
@@ -164,7 +163,7 @@ void add_role_flags(CLI::App& verb, Roles& roles, bool with_task) {
           [&roles](const std::string& word) {
             roles.target_per = word == "step" ? TargetPer::kStep : TargetPer::kSequence;
           },
-          "Predict at every step, or once per sequence, at its last step (default: step)")
+          "Predict at every step, or once per sequence at its last step (default: step)")
       ->check(one_of({"step", "sequence"}))
       ->type_name("step|sequence")
       ->group(group);
@@ -175,7 +174,7 @@ void add_role_flags(CLI::App& verb, Roles& roles, bool with_task) {
 }
 
 void add_quiet_flag(CLI::App& verb, bool& quiet) {
-  verb.add_flag("--quiet,-q", quiet, "Print nothing but results and errors");
+  verb.add_flag("--quiet,-q", quiet, "Print only results and errors");
 }
 
 void add_json_flag(CLI::App& verb, bool& json) {
@@ -183,7 +182,7 @@ void add_json_flag(CLI::App& verb, bool& json) {
 }
 
 void add_threads_flag(CLI::App& verb, int& threads) {
-  verb.add_option("--threads", threads, "Number of threads (default: as many as the machine has); changes no result")
+  verb.add_option("--threads", threads, "Number of threads (default: one per processor); does not affect the result")
       ->type_name("N")
       ->check(CLI::Range(0, 1024).description(""));
 }

@@ -85,30 +85,33 @@ void run_cross_validate(CrossValidateFlags flags) {
 }  // namespace
 
 void add_cross_validate(CLI::App& app) {
-  CLI::App* const verb = app.add_subcommand("cross-validate", "Train and score over folds of the data");
+  CLI::App* const verb = app.add_subcommand("cross-validate", "Train and score on folds of the data");
   const auto flags = std::make_shared<CrossValidateFlags>();
-  reads_file(verb->add_option("data", flags->data, "CSV or .ts file, gzip and zstd too; 'data/*.csv' for several")
+  reads_file(verb->add_option("data", flags->data,
+                              "CSV or .ts file, optionally gzip or zstd compressed; 'data/*.csv' for several files")
                  ->type_name("DATA")
                  ->required());
   verb->add_option("--folds", flags->folds, "Number of folds")
       ->type_name("N")
       ->check(CLI::Range(2, 1000).description(""))
       ->default_str("5");
-  CLI::Option* const group =
-      verb->add_option("--group", flags->group, "Column of what must not be in two folds (a person, a machine)");
+  CLI::Option* const group = verb->add_option(
+      "--group", flags->group, "Column of groups (a person, a machine) that must not be split between folds");
   group->type_name("COLUMN");
-  verb->add_flag("--forward", flags->forward, "Learn from the past, test on what came next, fold by fold")
+  verb->add_flag("--forward", flags->forward, "Train on the past and test on what follows, fold by fold")
       ->excludes(group);
   add_json_flag(*verb, flags->json);
   add_quiet_flag(*verb, flags->quiet);
   add_role_flags(*verb, flags->roles, true);
   add_parameter_flags(*verb, flags->given);
   verb->footer(
-      "A sequence is in one fold only, and with --group a group is. Each fold learns what categories count as from its "
-      "own\n"
-      "training part. With --forward every sequence is cut in time into one piece more than folds, each from empty "
-      "memory;\n"
-      "fold k learns from the first k and is tested on the next. The sd is that of a sample, over the folds.");
+      "Every sequence (with --group, every group) belongs to one fold. The codes of categorical columns are learned "
+      "from\n"
+      "the training part of each fold. With --forward, every sequence is cut in time into one more piece than there "
+      "are\n"
+      "folds, each starting with empty memory; fold k trains on the first k pieces and is tested on the next. sd is "
+      "the\n"
+      "sample standard deviation over the folds.");
   on_run(*verb, [flags] { run_cross_validate(*flags); });
 }
 

@@ -1,4 +1,4 @@
-// remede describe DATA: what was understood of a file, before one trains.
+// remede describe DATA: how a data file is interpreted.
 #include "remede/data/describe.h"
 
 #include <cmath>
@@ -34,7 +34,7 @@ std::string share(std::size_t part, std::size_t whole) {
 
 // Numbers: smallest, median, largest. Words: the most frequent, with their shares.
 std::string values_text(const ColumnDescription& column, std::size_t steps) {
-  constexpr std::size_t kMostWords = 8;
+  constexpr std::size_t kMaxListedWords = 8;
   if (column.role == "id") return fmt::format("{} sequences", grouped(static_cast<long long>(column.distinct)));
   if (column.role == "time")
     return fmt::format("{} to {}", printable(column.words[0].first), printable(column.words[1].first));
@@ -44,10 +44,10 @@ std::string values_text(const ColumnDescription& column, std::size_t steps) {
   }
   std::string text;
   const std::size_t there = steps - column.missing;
-  for (std::size_t w = 0; w < std::min(kMostWords, column.words.size()); ++w)
+  for (std::size_t w = 0; w < std::min(kMaxListedWords, column.words.size()); ++w)
     text += fmt::format("{}{} {}", w == 0 ? "" : ", ", printable(column.words[w].first),
                         share(column.words[w].second, there));
-  if (column.words.size() > kMostWords) text += fmt::format(", {} more", column.words.size() - kMostWords);
+  if (column.words.size() > kMaxListedWords) text += fmt::format(", {} more", column.words.size() - kMaxListedWords);
   return text;
 }
 
@@ -77,7 +77,7 @@ std::string text_of(const Description& d) {
                     values_text(column, d.steps)});
   text += '\n' + left_table(rows);
   if (!d.suggestions.empty()) text += '\n';
-  for (const std::string& suggestion : d.suggestions) text += fmt::format("perhaps: {}\n", suggestion);
+  for (const std::string& suggestion : d.suggestions) text += fmt::format("suggestion: {}\n", suggestion);
   return text;
 }
 
@@ -121,14 +121,15 @@ void describe_file(DescribeFlags flags) {
 }  // namespace
 
 void add_describe(CLI::App& app) {
-  CLI::App* const verb = app.add_subcommand("describe", "Say what is understood of a data file, before training");
+  CLI::App* const verb = app.add_subcommand("describe", "Summarise how a data file is interpreted");
   const auto flags = std::make_shared<DescribeFlags>();
-  reads_file(verb->add_option("data", flags->data, "CSV or .ts file, gzip and zstd too; 'data/*.csv' for several")
+  reads_file(verb->add_option("data", flags->data,
+                              "CSV or .ts file, optionally gzip or zstd compressed; 'data/*.csv' for several files")
                  ->type_name("DATA")
                  ->required());
   add_json_flag(*verb, flags->json);
   add_role_flags(*verb, flags->roles, true);
-  verb->footer("The flags are those of `remede train`: what reads well here trains there.");
+  verb->footer("Takes the same options for columns and formats as `remede train`.");
   on_run(*verb, [flags] { describe_file(*flags); });
 }
 

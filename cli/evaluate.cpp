@@ -81,9 +81,9 @@ std::string count(double value) {
 }
 
 std::string confusion_text(const Schema& schema, const ClassificationScores& scores) {
-  constexpr std::size_t kMostClasses = 20;  // a wider table helps nobody on a terminal
+  constexpr std::size_t kMaxConfusionClasses = 20;  // a wider table does not fit a terminal
   const std::size_t n_y = schema.classes.size();
-  if (n_y > kMostClasses) return "";
+  if (n_y > kMaxConfusionClasses) return "";
   std::vector<std::vector<std::string>> rows(1, {""});
   for (const std::string& c : schema.classes) rows[0].push_back(printable(c));
   for (std::size_t truth = 0; truth < n_y; ++truth) {
@@ -152,17 +152,17 @@ void evaluate_file(const EvaluateFlags& flags) {
 }  // namespace
 
 void add_evaluate(CLI::App& app) {
-  CLI::App* const verb = app.add_subcommand("evaluate", "Score a model on data with known targets");
+  CLI::App* const verb = app.add_subcommand("evaluate", "Score a model on data with targets");
   const auto flags = std::make_shared<EvaluateFlags>();
   reads_file(verb->add_option("model", flags->model, "Model file")->type_name("MODEL")->required());
-  reads_file(verb->add_option("data", flags->data, "CSV file with one row per step; columns match by name")
+  reads_file(verb->add_option("data", flags->data, "CSV file with one row per step; columns are matched by name")
                  ->type_name("DATA")
                  ->required());
   add_json_flag(*verb, flags->json);
   add_threads_flag(*verb, flags->threads);
   add_quiet_flag(*verb, flags->quiet);
   add_role_flags(*verb, flags->roles, false);
-  verb->footer("Steps without a target do not count. A figure that is not defined is shown as - and is null in JSON.");
+  verb->footer("Steps without a target are not scored. A score that is undefined is printed as - and is null in JSON.");
   on_run(*verb, [flags] { evaluate_file(*flags); });
 }
 

@@ -62,7 +62,8 @@ Look chosen_look(const ExplainFlags& flags) {
 void check_usage(const ExplainFlags& flags, const Look& look) {
   const std::string flag = look.flag;
   if (flags.data.empty() && look.needs_data)
-    throw UsageError(fmt::format("explain: expected data beside the model{}{}", flag.empty() ? "" : " for ", flag));
+    throw UsageError(
+        fmt::format("explain: expected a data file after the model{}{}", flag.empty() ? "" : " for ", flag));
   if (flags.model == "-" && flags.data == "-")
     throw UsageError("explain: expected model or data from a file, got - for both");
   if (!flags.sequence.empty() && !flag.empty())
@@ -72,8 +73,8 @@ void check_usage(const ExplainFlags& flags, const Look& look) {
 
 std::string about(const Dataset& data, std::size_t sequence, bool judged) {
   const std::string id = data.ids.empty() ? std::to_string(sequence + 1) : printable(std::string(data.ids[sequence]));
-  return fmt::format("sequence {}: {} of {} sequences; --sequence ID chooses another\n", id,
-                     judged ? "the model does worst on it" : "the first",
+  return fmt::format("sequence {}: {} of {} sequences; use --sequence ID to choose another\n", id,
+                     judged ? "the one with the largest loss" : "the first",
                      grouped(static_cast<long long>(data.sequences.count())));
 }
 
@@ -130,7 +131,7 @@ void write_page(const ExplainFlags& flags, const std::string& path, const Model&
   options.data_name = flags.data == "-" ? "" : flags.data;
   options.threads = flags.threads;
   write_explorer(path, model, data, options);
-  if (!flags.quiet && path != "-") print_error("wrote {}: open it in a browser\n", path);
+  if (!flags.quiet && path != "-") print_error("wrote {}\n", path);
 }
 
 void explain_model(ExplainFlags flags) {
@@ -161,45 +162,48 @@ void explain_model(ExplainFlags flags) {
 }  // namespace
 
 void add_explain(CLI::App& app) {
-  CLI::App* const verb = app.add_subcommand("explain", "Show why a model says what it says, step by step or as a page");
+  CLI::App* const verb = app.add_subcommand("explain", "Explain the predictions of a model");
   const auto flags = std::make_shared<ExplainFlags>();
   reads_file(verb->add_option("model", flags->model, "Model file")->type_name("MODEL")->required());
-  reads_file(verb->add_option("data", flags->data, "CSV file with one row per step; columns match by name")
+  reads_file(verb->add_option("data", flags->data, "CSV file with one row per step; columns are matched by name")
                  ->type_name("DATA"));
   verb->add_option("--sequence", flags->sequence,
-                   "Sequence to follow: its id, or its number from 1 (default: the one the model does worst on)")
+                   "Sequence to explain: its id, or its number from 1 (default: the one with the largest loss)")
       ->type_name("ID");
   const std::string views = "Instead of one sequence";
-  verb->add_flag("--machine", flags->machine, "The state machine behind the memory; without data, what can happen")
+  verb->add_flag("--machine", flags->machine,
+                 "The state machine that the memory implements; without data, all possible transitions")
       ->group(views);
-  verb->add_flag("--importance", flags->importance, "How much each input and cell matters, and how far back it looks")
+  verb->add_flag("--importance", flags->importance,
+                 "The importance of each input and memory cell, and how far back the model looks")
       ->group(views);
-  verb->add_flag("--rules", flags->rules, "Each leaf as one sentence; with data, the most frequent first")
+  verb->add_flag("--rules", flags->rules, "Each leaf as one sentence; with data, the most frequently reached first")
       ->group(views);
-  writes_file(verb->add_option("--html", flags->html, "The explorer: a page to play with, in one file")
+  writes_file(verb->add_option("--html", flags->html, "Write an interactive page to this file")
                   ->type_name("FILE")
                   ->group(views));
   verb->add_option("--sequences", flags->sequences,
-                   "Most sequences in the explorer, half of them the worst (default: 200)")
+                   "Maximum number of sequences in the page, half of them those with the largest loss (default: 200)")
       ->type_name("N")
       ->check(CLI::Range(1, 100000).description(""))
       ->group(views);
-  verb->add_option("--format", flags->format,
-                   "table, json or svg; --machine: text, json, svg or dot (default: by the name of the output)")
+  verb->add_option(
+          "--format", flags->format,
+          "table, json or svg; with --machine: text, json, svg or dot (default: from the extension of the output file)")
       ->type_name("FORMAT");
   verb->add_flag("--json", flags->json, "The same as --format json");
   writes_file(
-      verb->add_option("-o,--output", flags->output, "Where to write (default: standard output)")->type_name("FILE"));
-  verb->add_option("--seed", flags->seed, "Seed of what is shuffled or drawn (default: 1)")->type_name("N");
+      verb->add_option("-o,--output", flags->output, "Output file (default: standard output)")->type_name("FILE"));
+  verb->add_option("--seed", flags->seed, "Seed for permutations and samples (default: 1)")->type_name("N");
   add_threads_flag(*verb, flags->threads);
   add_quiet_flag(*verb, flags->quiet);
   add_role_flags(*verb, flags->roles, false);
   verb->footer(
       "Examples:\n"
-      "  remede explain model.json data.csv                       the worst sequence, step by step\n"
-      "  remede explain model.json data.csv --sequence 7 -o 7.svg the same of sequence 7, as a picture\n"
-      "  remede explain model.json data.csv --machine             states, and when it goes from one to another\n"
-      "  remede explain model.json data.csv --html explorer.html  everything, to play with\n"
+      "  remede explain model.json data.csv                       the sequence with the largest loss, step by step\n"
+      "  remede explain model.json data.csv --sequence 7 -o 7.svg sequence 7, as a picture\n"
+      "  remede explain model.json data.csv --machine             the state machine\n"
+      "  remede explain model.json data.csv --html explorer.html  an interactive page\n"
       "See docs/explain.md.");
   on_run(*verb, [flags] { explain_model(*flags); });
 }

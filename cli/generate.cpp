@@ -23,7 +23,7 @@ struct GenerateFlags {
 std::string list_of_tasks() {
   std::string text = "Tasks (columns sequence, step, x1, ..., y):\n";
   for (const TaskInfo& task : tasks()) text += fmt::format("  {:<18}{}\n", task.name, task.summary);
-  text += "The first five are the paper's.";
+  text += "The first five are the tasks of the paper.";
   return text;
 }
 
@@ -40,27 +40,27 @@ std::string check_task(const std::string& word) {
 
 void add_flags(CLI::App& verb, GenerateFlags& flags) {
   TaskOptions& o = flags.options;
-  verb.add_option("TASK", flags.task, "What to generate, see below")
+  verb.add_option("TASK", flags.task, "Task to generate, see below")
       ->required()
       ->type_name("")
       ->check(one_of(names_of_tasks()).operation(check_task));
-  writes_file(verb.add_option("-o,--output", flags.output, "File to write; - is standard output")
+  writes_file(verb.add_option("-o,--output", flags.output, "Output file; - is standard output")
                   ->type_name("FILE")
                   ->capture_default_str());
   const auto add = [&](const char* name, auto& value, const char* help) {
     verb.add_option(name, value, help)->capture_default_str();
   };
   add("--sequences", o.sequences, "Number of sequences");
-  add("--seed", o.seed, "The same seed gives the same file everywhere");
-  add("--delay", o.delay, "Zeros between value and trigger, or between blocks");
-  add("--delay-min", o.delay_min, "Shortest delay of the variable-delay tasks");
-  add("--delay-max", o.delay_max, "Longest delay of the variable-delay tasks");
-  add("--blocks", o.blocks, "Blocks of sign-memory");
-  add("--block-length", o.block_length, "Steps in a block of sign-memory");
-  add("--noise-mean", o.noise_mean, "Mean of the noise on the zeros of the paper's tasks");
-  add("--noise-sd", o.noise_sd, "Its standard deviation");
-  add("--length-min", o.length_min, "Shortest sequence of the tasks beyond the paper");
-  add("--length-max", o.length_max, "Longest sequence of those");
+  add("--seed", o.seed, "Random seed; the same seed gives the same file on every machine");
+  add("--delay", o.delay, "Number of zeros between value and trigger, or between blocks");
+  add("--delay-min", o.delay_min, "Minimum delay of the variable-delay tasks");
+  add("--delay-max", o.delay_max, "Maximum delay of the variable-delay tasks");
+  add("--blocks", o.blocks, "Number of blocks of sign-memory");
+  add("--block-length", o.block_length, "Steps per block of sign-memory");
+  add("--noise-mean", o.noise_mean, "Mean of the noise added to the zeros (paper's tasks)");
+  add("--noise-sd", o.noise_sd, "Standard deviation of the noise");
+  add("--length-min", o.length_min, "Minimum length of a sequence (other tasks)");
+  add("--length-max", o.length_max, "Maximum length of a sequence (other tasks)");
   add_quiet_flag(verb, flags.quiet);
 }
 
@@ -73,7 +73,7 @@ void settle(const CLI::App& verb, GenerateFlags& flags) {
     if (!given("--delay-max")) flags.options.delay_max = flags.options.delay;
   }
   const auto refuse = [&](const char* flag, bool used) {
-    if (given(flag) && !used) throw UsageError(fmt::format("generate: {} has no {}", flags.task, flag));
+    if (given(flag) && !used) throw UsageError(fmt::format("generate: task {} does not use {}", flags.task, flag));
   };
   refuse("--delay", task.delay || task.delay_range);
   refuse("--delay-min", task.delay_range);
@@ -105,7 +105,7 @@ Dataset generate_or_refuse(const GenerateFlags& flags) {
 }  // namespace
 
 void add_generate(CLI::App& app) {
-  CLI::App* verb = app.add_subcommand("generate", "Make a data set of a task that needs memory");
+  CLI::App* verb = app.add_subcommand("generate", "Generate data for a task that needs memory");
   const auto flags = std::make_shared<GenerateFlags>();
   add_flags(*verb, *flags);
   verb->footer(list_of_tasks());

@@ -1,5 +1,6 @@
 // The program: verbs, and the translation of errors into one line and an exit code.
-// 0: fine; 1: bad data, a bad model or a machine that cannot; 2: bad usage; a verb's own codes stand in its file.
+// 0: success; 1: bad data, a bad model or a system error; 2: bad usage. Further codes are described in the file of a
+// verb.
 #include <algorithm>
 #include <csignal>
 #include <new>
@@ -16,24 +17,24 @@
 namespace remede {
 namespace {
 
-constexpr int kFine = 0;
+constexpr int kSuccess = 0;
 constexpr int kBadData = 1;
 constexpr int kBadUsage = 2;
 
 const char* const kOverview =
     "remede: decision trees that remember.\n"
-    "Learns one readable tree from sequences: at every step it walks to a leaf, answers, and may write to its "
+    "Learns one readable decision tree from sequences. At every step the tree predicts and may write to its "
     "memory.\n";
 
 const char* const kExamples =
-    "A first round:\n"
-    "  remede generate fixed-delay -o data.csv       make a task that needs memory\n"
-    "  remede train data.csv -o model.json           learn a tree\n"
-    "  remede show model.json                        read it\n"
-    "  remede evaluate model.json data.csv           score it\n"
-    "  remede predict model.json data.csv -o out.csv apply it\n"
-    "  remede explain model.json data.csv            see why it says what it says\n"
-    "Files named - are standard input or output. `remede VERB --help` explains a verb.";
+    "Examples:\n"
+    "  remede generate fixed-delay -o data.csv       generate data\n"
+    "  remede train data.csv -o model.json           train a model\n"
+    "  remede show model.json                        print the tree\n"
+    "  remede evaluate model.json data.csv           compute scores\n"
+    "  remede predict model.json data.csv -o out.csv predict\n"
+    "  remede explain model.json data.csv            explain one sequence step by step\n"
+    "- stands for standard input or output. `remede VERB --help` describes a verb.";
 
 std::vector<std::string> verb_names(const CLI::App& app) {
   std::vector<std::string> names;
@@ -49,13 +50,13 @@ std::vector<std::string> flag_names(const CLI::App& verb) {
   return names;
 }
 
-// The help that would have helped.
+// Where to find help.
 std::string pointer(const CLI::App& app) {
   const std::vector<CLI::App*> used = app.get_subcommands();
   return used.empty() ? " (see remede --help)" : fmt::format(" (see remede {} --help)", used.front()->get_name());
 }
 
-// An unexpected argument explains more than the consequences it has, so it is looked for first.
+// An unexpected argument is the most likely cause of other errors, so it is reported first.
 std::string explain(const CLI::App& app, const CLI::ParseError& error) {
   const std::vector<CLI::App*> used = app.get_subcommands();
   const CLI::App& where = used.empty() ? app : *used.front();
@@ -76,7 +77,7 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error) {
   return verb + error.what();
 }
 
-// Errors are one line whatever they quote.
+// Errors are one line, whatever they quote.
 std::string one_line(std::string text) {
   for (char& c : text)
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
@@ -101,7 +102,7 @@ void parse(CLI::App& app, int argc, char** argv) {
 int run(CLI::App& app, int argc, char** argv) {
   try {
     parse(app, argc, argv);
-    return kFine;
+    return kSuccess;
   } catch (const ExitWith& exit) {
     return exit.code;
   } catch (const CLI::ParseError& error) {
@@ -109,7 +110,7 @@ int run(CLI::App& app, int argc, char** argv) {
   } catch (const UsageError& error) {
     return report(error.what(), kBadUsage);
   } catch (const BrokenPipe&) {
-    return kFine;
+    return kSuccess;
   } catch (const Error& error) {
     return report(error.what(), kBadData);
   } catch (const std::bad_alloc&) {

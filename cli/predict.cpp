@@ -91,19 +91,20 @@ void add_predict(CLI::App& app) {
   CLI::App* const verb = app.add_subcommand("predict", "Apply a model to data");
   const auto flags = std::make_shared<PredictFlags>();
   reads_file(verb->add_option("model", flags->model, "Model file")->type_name("MODEL")->required());
-  reads_file(verb->add_option("data", flags->data, "CSV file with one row per step; columns match by name")
+  reads_file(verb->add_option("data", flags->data, "CSV file with one row per step; columns are matched by name")
                  ->type_name("DATA")
                  ->required());
   writes_file(verb->add_option("-o,--output", flags->output, "CSV file to write (default: standard output)")
                   ->type_name("FILE"));
-  verb->add_flag("--last", flags->last, "Only the last step of every sequence");
+  verb->add_flag("--last", flags->last, "Write only the last step of every sequence");
   add_threads_flag(*verb, flags->threads);
   add_quiet_flag(*verb, flags->quiet);
   add_role_flags(*verb, flags->roles, false);
   verb->footer(
-      "Writes one row per row of the data, in their order: the id and time columns, then `prediction` and for every "
-      "class\n"
-      "its probability as `p_CLASS`, or `prediction` alone in regression (`prediction_TARGET` for several targets).");
+      "Writes one row per row of the data, in the same order: the id and time columns, `prediction`, and the "
+      "probability\n"
+      "of each class as `p_CLASS`; in regression only `prediction` (`prediction_TARGET` if there are several "
+      "targets).");
   on_run(*verb, [flags] { predict_file(*flags); });
 }
 

@@ -75,11 +75,10 @@ void report(const ReportFlags& flags) {
 }  // namespace
 
 void add_report(CLI::App& app) {
-  CLI::App* const verb =
-      app.add_subcommand("report", "Write a page about a model: data, scores, curves, tree, settings");
+  CLI::App* const verb = app.add_subcommand("report", "Write an HTML report: data, scores, curves, tree, settings");
   const auto flags = std::make_shared<ReportFlags>();
   reads_file(verb->add_option("model", flags->model, "Model file")->type_name("MODEL")->required());
-  reads_file(verb->add_option("data", flags->data, "CSV file with one row per step; columns match by name")
+  reads_file(verb->add_option("data", flags->data, "CSV file with one row per step; columns are matched by name")
                  ->type_name("DATA")
                  ->required());
   writes_file(verb->add_option("-o,--output", flags->output, "HTML file to write (default: report.html)")
@@ -90,7 +89,7 @@ void add_report(CLI::App& app) {
   add_quiet_flag(*verb, flags->quiet);
   add_role_flags(*verb, flags->roles, false);
   verb->footer(
-      "The page is one file: it loads nothing and can be sent on. Data without targets give a page without scores.");
+      "The report is a single file without external resources. Data without targets give a report without scores.");
   on_run(*verb, [flags] { report(*flags); });
 }
 

@@ -226,8 +226,9 @@ void run(const ReproduceFlags& flags) {
     }
   if (flags.json) return print("{}\n", nlohmann::ordered_json{{"trials", trials}}.dump());
   if (shows_progress) print_error("\r\x1b[K");
-  print("{} sequences a task, 60 / 20 / 20 for training, validation and test; mean ± standard deviation of {} trials\n",
-        flags.options.sequences, flags.trials);
+  print(
+      "{} sequences per task, 60 / 20 / 20 for training, validation and test; mean ± standard deviation of {} trials\n",
+      flags.options.sequences, flags.trials);
   print_results(flags, results);
 }
 
@@ -235,24 +236,26 @@ void run(const ReproduceFlags& flags) {
 
 void add_reproduce(CLI::App& app) {
   auto flags = std::make_shared<ReproduceFlags>();
-  CLI::App* verb = app.add_subcommand("reproduce", "The paper's tables, from our own runs");
-  verb->add_option("--tasks", flags->tasks, "Which of the paper's five tasks")->check(one_of(kTasks))->delimiter(',');
-  verb->add_option("--methods", flags->methods, "default, paper-form, paper-recipe, random, naive")
+  CLI::App* verb = app.add_subcommand("reproduce", "Reproduce the tables of the paper");
+  verb->add_option("--tasks", flags->tasks, "Tasks to run, out of the five of the paper")
+      ->check(one_of(kTasks))
+      ->delimiter(',');
+  verb->add_option("--methods", flags->methods, "Methods to run: default, paper-form, paper-recipe, random, naive")
       ->check(one_of(kMethods))
       ->delimiter(',');
-  verb->add_option("--trials", flags->trials, "Trials of each, with seeds one after the other")
+  verb->add_option("--trials", flags->trials, "Number of trials, with consecutive seeds")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
   TaskOptions& o = flags->options;
   verb->add_option("--seed", o.seed, "Seed of the first trial")->capture_default_str();
-  verb->add_option("--sequences", o.sequences, "Sequences of a task")
+  verb->add_option("--sequences", o.sequences, "Sequences per task")
       ->check(CLI::Range(10, 100000000))
       ->capture_default_str();
   verb->add_option("--delay", o.delay, "Delay of the fixed-delay tasks and of sign-memory")->capture_default_str();
-  verb->add_option("--delay-min", o.delay_min, "Shortest delay of the variable-delay tasks")->capture_default_str();
-  verb->add_option("--delay-max", o.delay_max, "Longest delay of those")->capture_default_str();
+  verb->add_option("--delay-min", o.delay_min, "Minimum delay of the variable-delay tasks")->capture_default_str();
+  verb->add_option("--delay-max", o.delay_max, "Maximum delay of the variable-delay tasks")->capture_default_str();
   verb->add_option("--noise-mean", o.noise_mean, "Mean of the noise")->capture_default_str();
-  verb->add_option("--noise-sd", o.noise_sd, "Its standard deviation")->capture_default_str();
+  verb->add_option("--noise-sd", o.noise_sd, "Standard deviation of the noise")->capture_default_str();
   add_json_flag(*verb, flags->json);
   add_threads_flag(*verb, flags->threads);
   add_quiet_flag(*verb, flags->quiet);

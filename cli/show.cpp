@@ -92,20 +92,21 @@ void show(ShowFlags flags) {
 }  // namespace
 
 void add_show(CLI::App& app) {
-  CLI::App* const verb = app.add_subcommand("show", "Print the tree for reading, or draw it");
+  CLI::App* const verb = app.add_subcommand("show", "Print or draw the tree");
   const auto flags = std::make_shared<ShowFlags>();
   reads_file(verb->add_option("model", flags->model, "Model file")->required()->type_name("MODEL"));
-  reads_file(verb->add_option("--data", flags->data, "Data to count at the leaves, with how often each is right")
+  reads_file(verb->add_option("--data", flags->data,
+                              "Show for each leaf how many steps of these data reach it and how accurate it is")
                  ->type_name("FILE"));
   verb->add_option("--format", flags->format, "text, svg, dot or json (default: by the name of the output, else text)")
       ->type_name("FORMAT");
   writes_file(
-      verb->add_option("-o,--output", flags->output, "Where to write (default: standard output)")->type_name("FILE"));
-  verb->add_option("--terms", flags->terms, "Longest sum to write out; 0: no limit (default: 3)")
+      verb->add_option("-o,--output", flags->output, "Output file (default: standard output)")->type_name("FILE"));
+  verb->add_option("--terms", flags->terms, "Maximum number of terms of a sum to print; 0: all (default: 3)")
       ->type_name("N")
       ->check(CLI::NonNegativeNumber);
-  verb->add_option("--growth", flags->growth, "How a picture grows: down, right or auto (default: auto)")
-      ->type_name("WAY")
+  verb->add_option("--growth", flags->growth, "Direction in which a picture grows: down, right or auto (default: auto)")
+      ->type_name("DIRECTION")
       ->check(one_of({"auto", "down", "right"}));
   verb->add_flag("--json", flags->json, "The same as --format json");
   add_quiet_flag(*verb, flags->quiet);
@@ -113,7 +114,7 @@ void add_show(CLI::App& app) {
   verb->footer(
       "Examples:\n"
       "  remede show model.json                                text\n"
-      "  remede show model.json -o tree.svg --data data.csv    a picture with counts at the leaves\n"
+      "  remede show model.json -o tree.svg --data data.csv    a picture with step counts at the leaves\n"
       "  remede show model.json --format dot | dot -Tpdf -O    for Graphviz");
   on_run(*verb, [flags] { show(*flags); });
 }

@@ -35,12 +35,11 @@ struct SimplifyFlags {
 void check_usage(const SimplifyFlags& flags) {
   const bool has_data = !flags.data.empty();
   const int from_stdin = (flags.model == "-") + (flags.data == "-") + (flags.validation == "-");
-  if (from_stdin > 1) throw UsageError("simplify: expected - for one file at most, got it for several");
-  if (!has_data && flags.options.round_digits > 0)
-    throw UsageError("simplify: expected data to judge --round by, got none");
-  if (!has_data && flags.options.drop_small)
-    throw UsageError("simplify: expected data to judge --drop-small by, got none");
-  if (!has_data && !flags.validation.empty()) throw UsageError("simplify: expected data beside --validation, got none");
+  if (from_stdin > 1) throw UsageError("simplify: expected at most one file from standard input, got - more than once");
+  if (!has_data && flags.options.round_digits > 0) throw UsageError("simplify: --round needs a data file, got none");
+  if (!has_data && flags.options.drop_small) throw UsageError("simplify: --drop-small needs a data file, got none");
+  if (!has_data && !flags.validation.empty())
+    throw UsageError("simplify: --validation needs a data file as well, got none");
 }
 
 std::optional<Dataset> read(const std::string& path, const Model& model, const SimplifyFlags& flags) {
@@ -79,38 +78,39 @@ void simplify_file(const SimplifyFlags& flags) {
   if (flags.quiet && !flags.json) return;
   flags.output == "-" ? put_error(text) : put(text);
   if (!data && !flags.exact && !flags.quiet)
-    put_error("remede: without data only the exact steps were made; name a data file to collapse further\n");
+    put_error("remede: only exact steps were taken; give a data file to simplify further\n");
 }
 
 }  // namespace
 
 void add_simplify(CLI::App& app) {
-  CLI::App* const verb = app.add_subcommand("simplify", "Make a model smaller, and say what was removed and why");
+  CLI::App* const verb = app.add_subcommand("simplify", "Make a model smaller and report what was removed and why");
   const auto flags = std::make_shared<SimplifyFlags>();
   reads_file(verb->add_option("model", flags->model, "Model file")->type_name("MODEL")->required());
-  reads_file(verb->add_option("data", flags->data, "CSV file with targets: what it is predicted as well without goes")
-                 ->type_name("DATA"));
+  reads_file(
+      verb->add_option("data", flags->data, "CSV file with targets, to check that the predictions do not get worse")
+          ->type_name("DATA"));
   writes_file(
-      verb->add_option("--output,-o", flags->output, "Where the smaller model goes; without it nothing is saved")
+      verb->add_option("--output,-o", flags->output, "Model file to write; without this option nothing is saved")
           ->type_name("FILE"));
   reads_file(
-      verb->add_option("--validation", flags->validation, "More data, on which the model must not get worse either")
+      verb->add_option("--validation", flags->validation, "Additional data on which the model must not get worse")
           ->type_name("FILE"));
-  verb->add_flag("--exact", flags->exact, "Only steps that keep every prediction, bit for bit");
+  verb->add_flag("--exact", flags->exact, "Only take steps that keep every prediction bit for bit");
   verb->add_option("--round", flags->options.round_digits,
-                   "Round numbers to so many digits, or as few more as the data allow")
+                   "Round numbers to this many significant digits, or to as few more as the limits require")
       ->check(CLI::Range(1, 9))
       ->type_name("DIGITS");
   verb->add_flag("--drop-small", flags->options.drop_small,
-                 "Drop weights of writes and linear leaves that the data do not need");
-  verb->add_flag("--keep-inputs", flags->keep_inputs, "Keep inputs that nothing uses");
+                 "Set small weights of writes and linear leaves to 0 within the limits");
+  verb->add_flag("--keep-inputs", flags->keep_inputs, "Keep unused inputs");
   add_json_flag(*verb, flags->json);
   add_quiet_flag(*verb, flags->quiet);
   add_role_flags(*verb, flags->roles, false);
   verb->footer(
-      "Collapsing is judged on DATA and --validation: accuracy does not fall, and log loss (or squared error) rises by "
-      "0.01 nats "
-      "(or 1%) at most. See docs/simplify.md.");
+      "Limits on DATA and on --validation: the accuracy does not fall, and the log loss (or squared error) rises by "
+      "at\n"
+      "most 0.01 nats (or 1%). See docs/simplify.md.");
   on_run(*verb, [flags] { simplify_file(*flags); });
 }
 

@@ -236,7 +236,8 @@ void train(const CLI::App& verb, TrainFlags flags) {
 void add_train(CLI::App& app) {
   CLI::App* const verb = app.add_subcommand("train", "Learn a tree from data");
   const auto flags = std::make_shared<TrainFlags>();
-  reads_file(verb->add_option("data", flags->data, "CSV or .ts file, gzip and zstd too; 'data/*.csv' for several")
+  reads_file(verb->add_option("data", flags->data,
+                              "CSV or .ts file, optionally gzip or zstd compressed; 'data/*.csv' for several files")
                  ->type_name("DATA"));
   writes_file(
       verb->add_option("-o,--output", flags->output, "Model file to write (default: model.json)")->type_name("MODEL"));

@@ -41,7 +41,7 @@ class Stepper {
       const float v = state_[s.at];
       m.push_back(v == 0          ? 0.0F
                   : std::isnan(v) ? std::numeric_limits<float>::lowest()
-                                  : v);  // one zero, not two; an order
+                                  : v);  // -0 becomes 0, NaN the lowest number
     }
     return m;
   }
@@ -236,7 +236,7 @@ Experience experience_of_symbols(const Model& model, const std::vector<std::vect
   for (int p = 0; p < static_cast<int>(points.size()); ++p) {
     const std::vector<float> from(experience.point(p), experience.point(p) + experience.slots.size());
     if (experience.steps.size() >= most_steps) {
-      experience.closed = false;  // what was reached last stays untried
+      experience.closed = false;  // the points reached last were not tried
       break;
     }
     for (int s = 0; s < static_cast<int>(symbols.size()); ++s) {

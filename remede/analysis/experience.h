@@ -1,5 +1,5 @@
-// What a model went through: memory before, inputs, answer, memory after, step by step. The material from which the
-// state machine is worked out: recorded on data or, where the inputs are few symbols, by trying every symbol in every
+// Recorded behaviour of a model: memory before, inputs, output, memory after, step by step. The material from which the
+// state machine is derived: recorded on data or, if the inputs are a few symbols, by trying every symbol in every
 // memory reached.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace remede {
 
-// A number that the model carries from step to step and that matters: a cell in use, or the running answer of a
+// A number that the model carries from step to step and that has an effect: a cell in use, or the running output of a
 // first-order tree.
 struct Slot {
   std::size_t at = 0;  // into the state of step() in model/predict.h

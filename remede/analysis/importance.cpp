@@ -28,7 +28,7 @@ Sequences sampled(const Sequences& data, std::size_t most) {
   return select(data, numbers);
 }
 
-// What is compared: targets, or without any the model's own answers.
+// Scores outputs against the targets or, without targets, against the outputs of the unchanged model.
 class Judge {
  public:
   Judge(const Model& model, const Sequences& data, std::vector<float> own)
@@ -39,7 +39,7 @@ class Judge {
         classes_(model.schema.task == Task::kClassification) {}
 
   std::string name() const {
-    if (!targets_) return classes_ ? "agreement with the model as it is" : "distance from the model as it is";
+    if (!targets_) return classes_ ? "agreement with the unchanged model" : "distance from the unchanged model";
     return classes_ ? "accuracy" : "RMSE";
   }
   bool higher_is_better() const { return classes_; }
@@ -57,7 +57,7 @@ class Judge {
     if (weight == 0) return 0;
     return classes_ ? sum / weight : std::sqrt(sum / weight);
   }
-  // By how much `output` is worse than the model as it is.
+  // By how much `output` is worse than the unchanged model.
   double loss(double score, std::span<const float> output) const {
     return classes_ ? score - this->score(output) : this->score(output) - score;
   }
@@ -121,8 +121,8 @@ std::vector<float> outputs_with_input_shuffled(const Model& model, const Sequenc
   return predict(model, changed).output;
 }
 
-// The cell tells another sequence's story: at every step it holds what it held there at that step. With one sequence
-// only: its own at another step.
+// At every step the cell has the value that it had in another sequence at that step; if there is only one sequence, the
+// value that it had at another step.
 std::vector<float> outputs_with_cell_shuffled(const Model& model, const Sequences& data, std::size_t slot,
                                               Random random) {
   std::vector<float> held(data.steps());
@@ -179,7 +179,7 @@ std::vector<FeatureImportance> list_features(const Model& model) {
   return features;
 }
 
-// Walks all paths: which features are tested how often, and how old what is read is.
+// Follows all paths: how often each feature is tested, and the age of the values read from memory.
 void follow_paths(const Model& model, const Sequences& data, Importance& importance) {
   std::map<std::int64_t, std::int64_t> distance;
   std::vector<std::int64_t> tested(importance.features.size(), 0);

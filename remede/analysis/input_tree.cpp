@@ -12,9 +12,9 @@
 namespace remede {
 namespace {
 
-constexpr double kNodeCost = 6;  // nats that a split must save beyond telling its threshold
-constexpr std::size_t kMostEnds = 16;
-constexpr std::size_t kCloseLook = 512;  // up to so many items every place for a cut is tried
+constexpr double kNodeCost = 6;  // nats that a split must save beyond the cost of encoding its threshold
+constexpr std::size_t kMaxLeaves = 16;
+constexpr std::size_t kMaxItemsForEveryCut = 512;  // up to this number of items every possible cut is tried
 
 // Units of work (work.h), measured.
 constexpr double kWorkOfComparison = 6;  // while sorting
@@ -25,7 +25,7 @@ float at_input(const float* x, int input) {
   return std::isnan(x[input]) ? -std::numeric_limits<float>::infinity() : x[input];
 }
 
-// Counts of outcomes. Few, so lists will do.
+// Counts of outcomes. There are few, so linear search is fast enough.
 class Tally {
  public:
   void add(const Outcome& o, double weight) {
@@ -162,7 +162,7 @@ class Grower {
   }
 
   Cut choose_cut(std::size_t begin, std::size_t end, double entropy) {
-    if (entropy <= 1e-9 || (!exact_ && ends_ >= kMostEnds) || work_->reached()) return {};
+    if (entropy <= 1e-9 || (!exact_ && ends_ >= kMaxLeaves) || work_->reached()) return {};
     const double least = exact_ ? 1e-9 : kNodeCost + log(static_cast<double>(end - begin + 1));
     if (entropy <= least) return {};
     const Cut single = best_cut(begin, end, entropy);
@@ -197,8 +197,8 @@ class Grower {
     });
     const auto count = static_cast<double>(sorted.size());
     work_->spend(kWorkOfComparison * count * log(count + 1) / log(2.0));
-    // With many items first a coarse look, then a close one around the best place found.
-    const std::size_t stride = sorted.size() > kCloseLook ? sorted.size() / (kCloseLook / 4) : 1;
+    // With many items: first a coarse search, then a fine one around the best cut.
+    const std::size_t stride = sorted.size() > kMaxItemsForEveryCut ? sorted.size() / (kMaxItemsForEveryCut / 4) : 1;
     Cut best = scan(sorted, input, entropy, 0, sorted.size(), stride);
     if (stride == 1 || best.input < 0) return best;
     const auto at = static_cast<std::size_t>(

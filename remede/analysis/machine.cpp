@@ -119,7 +119,7 @@ Machine assemble(const Model& model, const Experience& e, Grouping g, MachineKin
   return machine;
 }
 
-// How long the states last: told of every step, in order, and of every end of a sequence.
+// Measures how long states last. It is given every step, in order, and every end of a sequence.
 class Stays {
  public:
   explicit Stays(Machine& machine) : machine_(&machine), count_(machine.states.size(), 0) {}
@@ -180,7 +180,7 @@ Machine region_machine(const Model& model, const Experience& e) {
   return machine;
 }
 
-// Lets machine and model run side by side over the data.
+// Runs the machine and the model side by side on the data.
 void judge(Machine& machine, const Model& model, const Sequences& data, std::size_t most_steps) {
   AnswerNumbers answers(model);
   std::map<std::string, int> number;  // the machine's numbers of answers may differ from those of this run
@@ -237,15 +237,15 @@ int Machine::output(int state, const float* x) const {
 namespace {
 
 Machine found_machine(const Model& model, const Sequences& data, const MachineOptions& options) {
-  constexpr std::size_t kMostTries = 24000;
-  constexpr std::size_t kMostJudged = 200000;
+  constexpr std::size_t kMaxSymbolSteps = 24000;
+  constexpr std::size_t kMaxEvaluatedSteps = 200000;
   constexpr double kNearlySettled = 0.05;  // share of misfits up to which an unfinished machine says more than regions
   const RefineOptions refine{options.most_states, options.tolerance, options.most_work};
   Machine machine;
   bool found = false;
   const std::vector<std::vector<float>> symbols = alphabet_of(model, data, options.most_symbols);
   if (!symbols.empty()) {
-    const Experience tried = experience_of_symbols(model, symbols, kMostTries);
+    const Experience tried = experience_of_symbols(model, symbols, kMaxSymbolSteps);
     Grouping g = tried.closed ? refine_exactly(tried, refine) : refine_by_cuts(tried, refine);
     found = g.settled && g.count <= static_cast<int>(options.most_states);
     const bool limited = g.limited;
@@ -266,7 +266,7 @@ Machine found_machine(const Model& model, const Sequences& data, const MachineOp
     machine = assemble(model, seen, std::move(g), MachineKind::kLearned);
     machine.limited = limited;
   }
-  judge(machine, model, data, kMostJudged);
+  judge(machine, model, data, kMaxEvaluatedSteps);
   return machine;
 }
 

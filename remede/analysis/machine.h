@@ -1,4 +1,4 @@
-// The state machine behind the memory of a model.
+// The state machine that the memory of a model implements.
 //
 // Memories that behave alike form a state; in each state the inputs decide what is said and which state comes next. It
 // is worked out from what the model does on data (or, where the inputs are few symbols, by trying every symbol
@@ -85,7 +85,7 @@ struct MachineOptions {
 };
 
 Machine find_machine(const Model& model, const Sequences& data, const MachineOptions& options = {});
-// What can be: without data.
+// All possible transitions, without data.
 Machine possible_machine(const Model& model, const MachineOptions& options = {});
 
 // "x1 >= 0.5", "0.1 <= x1 < 0.5 or x2 missing".

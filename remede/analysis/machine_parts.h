@@ -1,4 +1,4 @@
-// Parts of the state machine that have a file of their own.
+// Functions shared by the files that derive the state machine.
 #pragma once
 
 #include <limits>

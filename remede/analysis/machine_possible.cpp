@@ -18,8 +18,8 @@
 namespace remede {
 namespace {
 
-constexpr std::size_t kMostRegions = 400;
-constexpr int kExactGrowths = 6;  // then a region is taken whole
+constexpr std::size_t kMaxRegions = 400;
+constexpr int kGrowthsBeforeWidening = 6;  // then a region is taken whole
 
 // Units of work (work.h), measured.
 constexpr double kMostWork = 2e9;
@@ -85,7 +85,7 @@ class Search {
         }
       ends = std::move(more);
       spend_or_fail(*work_, (kWorkOfEnd + kWorkOfRange * static_cast<double>(i)) * static_cast<double>(ends.size()));
-      if (ends.size() > kMostRegions) too_many();
+      if (ends.size() > kMaxRegions) too_many();
     }
     for (const auto& [region, hull] : ends) each(region, hull);
     return true;
@@ -116,7 +116,7 @@ class Search {
 
  private:
   [[noreturn]] static void too_many() {
-    fail("expected at most {} regions of memory for a machine without data, got more: give data", kMostRegions);
+    fail("expected at most {} regions of memory for a machine without data, got more; give a data file", kMaxRegions);
   }
 
   Region region_of_zero() const {
@@ -129,7 +129,7 @@ class Search {
   void reach(const Region& region, const std::vector<Range>& hull) {
     const auto [at, is_new] = number_.try_emplace(region, static_cast<int>(states_.size()));
     if (is_new) {
-      if (states_.size() >= kMostRegions) too_many();
+      if (states_.size() >= kMaxRegions) too_many();
       states_.push_back({region, hull, 0, true});
       return;
     }
@@ -137,7 +137,7 @@ class Search {
     std::vector<Range> grown;
     for (std::size_t i = 0; i < hull.size(); ++i) grown.push_back(join(state.hull[i], hull[i]));
     if (grown == state.hull) return;
-    if (++state.growths > kExactGrowths)
+    if (++state.growths > kGrowthsBeforeWidening)
       for (std::size_t i = 0; i < hull.size(); ++i) grown[i] = join(grown[i], widened(i, region[i], state.growths));
     if (grown == state.hull) return;
     state.hull = std::move(grown);
@@ -148,7 +148,7 @@ class Search {
   // region, which nothing in it exceeds: the search ends.
   Range widened(std::size_t slot, int number, int growths) const {
     const int cell = e_->slots[slot].cell;
-    if (cell < 0 || growths > 2 * kExactGrowths) return interval(slot, number);
+    if (cell < 0 || growths > 2 * kGrowthsBeforeWidening) return interval(slot, number);
     return meet(interval(slot, number), words_->view.memory[static_cast<std::size_t>(cell)]);
   }
 
@@ -321,7 +321,7 @@ void merge_equal(Machine& machine, WorkLimit& work) {
 
 Machine possible_machine(const Model& model, const MachineOptions&) {
   if (model.trees.size() != 1)
-    fail("expected a model of one tree for a machine without data, got {}: give data", model.trees.size());
+    fail("expected a model of one tree for a machine without data, got {}; give a data file", model.trees.size());
   const Wording words = make_wording(model, 0);
   const Experience matters = what_matters(model);
   WorkLimit work(kMostWork);

@@ -38,7 +38,7 @@ bool telling(const Machine& machine, std::size_t slot) {
 }
 
 // Values that lie closer together than this count as one.
-constexpr float kSame = 0.12F;
+constexpr float kClusterWidth = 0.12F;
 
 // The values of a slot, as groups of near ones: centre and share of the steps.
 std::vector<std::pair<double, double>> clusters(std::vector<float> values) {
@@ -47,7 +47,7 @@ std::vector<std::pair<double, double>> clusters(std::vector<float> values) {
   for (std::size_t i = 0; i < values.size();) {
     std::size_t j = i;
     double sum = 0;
-    while (j < values.size() && values[j] - values[i] <= kSame) sum += static_cast<double>(values[j++]);
+    while (j < values.size() && values[j] - values[i] <= kClusterWidth) sum += static_cast<double>(values[j++]);
     found.emplace_back(sum / static_cast<double>(j - i),
                        static_cast<double>(j - i) / static_cast<double>(values.size()));
     i = j;
@@ -71,7 +71,7 @@ std::string flag_text(const Slot& slot, const std::vector<std::pair<double, doub
   for (const auto& [centre, share] : groups)
     if (share >= 0.05 || std::abs(centre) < 0.01)
       values.push_back(short_number(std::abs(centre) < 0.005 ? 0.0 : centre, 2));
-  return fmt::format("{} is a flag: it holds about {}", slot.name, fmt::join(values, ", "));
+  return fmt::format("{} is a flag with the values {} (approximately)", slot.name, fmt::join(values, ", "));
 }
 
 // Steps by which a slot rises and falls.
@@ -94,16 +94,17 @@ Moves moves_of(const Experience& e, std::size_t slot) {
 }
 
 std::string slot_text(const Model& model, const Experience& e, std::size_t i) {
-  constexpr double kAverage = 0.5;  // a write that moves less than this keeps more of the past than it takes in
+  constexpr double kMaxAveragingBlend =
+      0.5;  // a write that moves less than this keeps more of the past than it takes in
   const Slot& slot = e.slots[i];
-  if (slot.cell < 0) return fmt::format("{} adds up over the steps", slot.name);
+  if (slot.cell < 0) return fmt::format("{} is a sum over the steps", slot.name);
   const Tree& tree = model.trees[static_cast<std::size_t>(slot.tree)];
   const double blend = typical_blend(tree, slot.cell);
   const auto average = [&] {
-    return fmt::format("{} is a running average: it moves {} of the way at a write (the last {} writes count)",
+    return fmt::format("{} is a moving average: each write moves it {} of the way (it averages about {} writes)",
                        slot.name, percent(blend), short_number(std::ceil(2 / blend), 2));
   };
-  if (blend > 0 && blend < kAverage) return average();
+  if (blend > 0 && blend < kMaxAveragingBlend) return average();
   std::vector<float> values;
   for (const ExperienceStep& s : e.steps) values.push_back(e.point(s.before)[i]);
   const auto groups = clusters(values);
@@ -116,7 +117,7 @@ std::string slot_text(const Model& model, const Experience& e, std::size_t i) {
   const Moves moves = moves_of(e, i);
   const double most = std::max(moves.up, moves.down), all = moves.up + moves.down;
   if (tree.form.write_rule == WriteRule::kAdd && moves.most > 2 && all > 0)
-    return fmt::format("{} counts: it {} by about {} at a time, up to {}", slot.name,
+    return fmt::format("{} is a counter: it {} by about {} at a time, up to {}", slot.name,
                        most < 0.9 * all        ? "moves"
                        : moves.up > moves.down ? "rises"
                                                : "falls",
@@ -142,7 +143,7 @@ Grouping group_by_region(const Experience& e) {
 }
 
 void name_states(Machine& machine) {
-  constexpr std::size_t kMostParts = 4;
+  constexpr std::size_t kMaxParts = 4;
   for (std::size_t s = 0; s < machine.states.size(); ++s) {
     MachineState& state = machine.states[s];
     state.name = letters(s);
@@ -150,7 +151,7 @@ void name_states(Machine& machine) {
     bool zero = !machine.slots.empty();
     for (std::size_t i = 0; i < machine.slots.size(); ++i) {
       zero = zero && state.range[i].low == 0 && state.range[i].high == 0;
-      if (telling(machine, i) && parts.size() < kMostParts)
+      if (telling(machine, i) && parts.size() < kMaxParts)
         parts.push_back(range_words(machine.slots[i], state.range[i]));
     }
     state.memory = zero ? "nothing stored" : fmt::format("{}", fmt::join(parts, ", "));

@@ -31,7 +31,7 @@ std::string box_text(const Machine& machine, const InputBox& box, bool symbols) 
 }  // namespace
 
 std::string condition_text(const Machine& machine, const MachineTransition& transition, bool symbols) {
-  constexpr std::size_t kMostBoxes = 2;
+  constexpr std::size_t kMaxBoxes = 2;
   if (machine.kind == MachineKind::kRegions) {
     std::int64_t all = 0;
     for (const MachineTransition& t : machine.transitions) all += t.from == transition.from ? t.count : 0;
@@ -49,9 +49,9 @@ std::string condition_text(const Machine& machine, const MachineTransition& tran
   }
   std::vector<std::string> boxes;
   for (const InputBox& b : transition.when) boxes.push_back(box_text(machine, b, symbols));
-  if (boxes.size() > kMostBoxes + 1) {
-    const std::size_t more = boxes.size() - kMostBoxes;
-    boxes.resize(kMostBoxes);
+  if (boxes.size() > kMaxBoxes + 1) {
+    const std::size_t more = boxes.size() - kMaxBoxes;
+    boxes.resize(kMaxBoxes);
     boxes.push_back(fmt::format("{} more cases", more));
   }
   return fmt::format("{}", fmt::join(boxes, " or "));

@@ -10,14 +10,14 @@
 namespace remede {
 namespace {
 
-constexpr double kStateCost = 12;         // nats that one more state must save
-constexpr int kPatience = 8;              // cuts in a row that may fail to make the whole simpler
-constexpr double kGoodEnough = 0.005;     // share of misfits up to which a machine is called one
-constexpr double kHopeless = 0.05;        // ... and from which on no other way of cutting will help
-constexpr int kFewStates = 5;             // up to so many, the order of merging is not worth a second look
-constexpr std::size_t kMostTrials = 8;    // of the cuts that look best
-constexpr std::size_t kMostGaps = 10;     // cuts tried per slot besides the model's own thresholds
-constexpr double kShareOfMerging = 0.25;  // of the work, kept for what follows the cutting
+constexpr double kStateCost = 12;              // nats that an additional state must save
+constexpr int kMaxFailedCuts = 8;              // consecutive cuts that may fail to shorten the description
+constexpr double kMaxMisfitShare = 0.005;      // share of misfits up to which a machine is accepted
+constexpr double kGiveUpMisfitShare = 0.05;    // ... and above which no other order of cuts is tried
+constexpr int kMaxStatesForOneMergeOrder = 5;  // up to this number of states only one order of merging is tried
+constexpr std::size_t kMaxTrials = 8;          // number of promising cuts that are evaluated in full
+constexpr std::size_t kMaxGapsPerSlot = 10;    // cuts tried per slot besides the model's own thresholds
+constexpr double kShareOfMerging = 0.25;       // of the work, kept for what follows the cutting
 
 // Units of work (work.h), measured.
 constexpr double kWorkOfItem = 8;     // to take a step into a fit, or to copy it
@@ -69,7 +69,7 @@ std::vector<MemoryCut> cuts_of_slot(const Experience& e, const Numbers& steps, s
   std::iota(gaps.begin(), gaps.end(), std::size_t{0});
   std::stable_sort(gaps.begin(), gaps.end(),
                    [&](std::size_t a, std::size_t b) { return values[a + 1] - values[a] > values[b + 1] - values[b]; });
-  for (std::size_t i = 0; i < std::min(gaps.size(), kMostGaps); ++i)
+  for (std::size_t i = 0; i < std::min(gaps.size(), kMaxGapsPerSlot); ++i)
     cuts.push_back({slot, simplest_between(values[gaps[i]], values[gaps[i] + 1])});
   return cuts;
 }
@@ -144,7 +144,7 @@ class Cutter {
     answers_only_ = false;
     cut_while_it_pays();
     const double good_enough =
-        e_->symbols ? 0.0 : std::max(allowed_, kGoodEnough * static_cast<double>(e_->steps.size()));
+        e_->symbols ? 0.0 : std::max(allowed_, kMaxMisfitShare * static_cast<double>(e_->steps.size()));
     const bool cut_short = work_->reached();
     work_ = &all_work_->merging;
     if (!work_->reached()) merge_all();
@@ -183,7 +183,7 @@ class Cutter {
     Snapshot best = snapshot();
     // Some cuts pay only together with later ones: a few that do not pay at once are allowed in a row.
     for (int idle = 0; total_misfit() > allowed_ && count_ < static_cast<int>(options_->most_states) &&
-                       idle < kPatience && cut_once();) {
+                       idle < kMaxFailedCuts && cut_once();) {
       ++idle;
       if (description() >= best.description) continue;
       best = snapshot();
@@ -253,7 +253,7 @@ class Cutter {
   bool take_best(int s, const std::vector<std::pair<double, MemoryCut>>& ranked) {
     const Snapshot before = snapshot();
     Snapshot best = before;
-    for (std::size_t i = 0; i < std::min(ranked.size(), kMostTrials) && !work_->reached(); ++i) {
+    for (std::size_t i = 0; i < std::min(ranked.size(), kMaxTrials) && !work_->reached(); ++i) {
       restore(before);
       apply(s, ranked[i].second);
       if (description() < best.description - 1e-9) best = snapshot();
@@ -289,7 +289,7 @@ class Cutter {
     const Snapshot before = snapshot();
     while (merge_first()) {
     }
-    if (before.count <= kFewStates || count_ <= kFewStates) return;
+    if (before.count <= kMaxStatesForOneMergeOrder || count_ <= kMaxStatesForOneMergeOrder) return;
     const Snapshot in_order = snapshot();
     restore(before);
     while (merge_best()) {
@@ -443,8 +443,9 @@ Grouping refine_by_cuts(const Experience& experience, const RefineOptions& optio
     const bool limited = best.limited || g.limited;
     if (first || better) best = std::move(g);
     best.limited = limited;
-    const bool hopeless = !best.settled && best.misfit > kHopeless * static_cast<double>(experience.steps.size());
-    if ((best.settled && best.count <= kFewStates) || hopeless || experience.symbols || limited) break;
+    const bool hopeless =
+        !best.settled && best.misfit > kGiveUpMisfitShare * static_cast<double>(experience.steps.size());
+    if ((best.settled && best.count <= kMaxStatesForOneMergeOrder) || hopeless || experience.symbols || limited) break;
   }
   return best;
 }

@@ -17,7 +17,7 @@ namespace remede {
 namespace {
 
 constexpr int kThresholdDigits = 4;
-constexpr double kWholeBlend = 0.9995;  // a blend that reads "1" in three digits overwrites
+constexpr double kMinOverwritingBlend = 0.9995;  // a blend that reads "1" in three digits overwrites
 
 bool is_word(const std::string& name) {
   return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
@@ -253,7 +253,7 @@ std::string write_text(const Wording& words, int leaf, int k) {
     return fmt::format("{} {} {}", cell, value < 0 ? "-=" : "+=", number(std::abs(value)));
   }
   const double a = static_cast<double>(tree.blend[cell_row(tree, leaf, k)]);
-  if (a >= kWholeBlend) return fmt::format("{} {} {}", cell, arrow(words), constant ? number(value) : formula);
+  if (a >= kMinOverwritingBlend) return fmt::format("{} {} {}", cell, arrow(words), constant ? number(value) : formula);
   const std::string kept = fmt::format("{} {} {} {}", cell, arrow(words), number(1 - a), cell);
   if (!constant) return fmt::format("{} + {} {}", kept, number(a), formula);
   if (value == 0) return kept;
@@ -287,9 +287,9 @@ std::string answer_text(const Wording& words, std::span<const float> probabiliti
   const auto one = [&](std::size_t y) {
     return fmt::format("\"{}\" ({})", words.classes[y], percent(static_cast<double>(probabilities[y])));
   };
-  constexpr float kWorthNaming = 0.05F;
+  constexpr float kMinRunnerUpProbability = 0.05F;
   std::string text = one(order[0]);
-  if (order.size() > 1 && probabilities[order[1]] >= kWorthNaming) text += ", " + one(order[1]);
+  if (order.size() > 1 && probabilities[order[1]] >= kMinRunnerUpProbability) text += ", " + one(order[1]);
   return text;
 }
 

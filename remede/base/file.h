@@ -13,7 +13,7 @@
 
 namespace remede {
 
-// Standard output is a pipe whose reader has gone: not worth a message (main ends quietly). SIGPIPE must be ignored to
+// Standard output is a pipe that its reader has closed. main() then ends without a message. SIGPIPE must be ignored to
 // see it.
 class BrokenPipe : public Error {
  public:

@@ -9,7 +9,7 @@
 namespace remede {
 namespace {
 
-// Without the zeros that say nothing: "0.500" is "0.5", "3.0" is "3".
+// Without trailing zeros: "0.500" becomes "0.5", "3.0" becomes "3".
 std::string stripped(std::string text) {
   if (text.find('.') == std::string::npos) return text;
   while (text.back() == '0') text.pop_back();
@@ -85,7 +85,7 @@ std::string printable(std::string_view name) {
     const auto byte = static_cast<unsigned char>(name[i]);
     const bool control =
         n == 1 ? byte < 0x20 || byte == 0x7F : n == 2 && byte == 0xC2 && static_cast<unsigned char>(name[i + 1]) < 0xA0;
-    // U+FFFE and U+FFFF are no characters, and XML has no place for them.
+    // U+FFFE and U+FFFF are not characters and are not allowed in XML.
     const bool no_character = n == 3 && byte == 0xEF && static_cast<unsigned char>(name[i + 1]) == 0xBF &&
                               static_cast<unsigned char>(name[i + 2]) >= 0xBE;
     if (n == 0 || control || no_character)
@@ -107,10 +107,10 @@ bool is_utf8(std::string_view text) {
 }
 
 std::string shown(std::string_view text) {
-  constexpr std::size_t kMost = 40;  // bytes of the text
+  constexpr std::size_t kMaxShownBytes = 40;  // bytes of the text
   std::string out = "'";
   for (std::size_t i = 0; i < text.size();) {
-    if (i >= kMost) {
+    if (i >= kMaxShownBytes) {
       out += "...";
       break;
     }

@@ -7,11 +7,12 @@
 
 namespace remede {
 
-// At most `digits` significant digits, none wasted: 0.5, 37.6, -0.0035, 123456, 1.2e-7. Whole digits are never dropped.
+// At most `digits` significant digits, without trailing zeros: 0.5, 37.6, -0.0035, 123456, 1.2e-7. Digits before the
+// decimal point are never dropped.
 // NaN reads "missing".
 std::string short_number(double value, int digits = 3);
 
-// A share in 0 .. 1 as a percentage that never rounds a doubt away: 62%, 99.8%, >99.9%, 100%.
+// A share in 0 .. 1 as a percentage. Only 0 and 1 read 0% and 100%: 62%, 99.8%, >99.9%, 100%.
 std::string percent(double share);
 
 // 1234567 as 1,234,567.
@@ -22,7 +23,7 @@ std::string plural(long long count, const char* noun);
 // Names come from files: control characters and broken UTF-8 must not reach a terminal or an XML reader.
 std::string printable(std::string_view name);
 
-// Number of characters (code points) of UTF-8 text: the columns it takes in a terminal, near enough.
+// Number of code points of UTF-8 text: approximately the columns it takes in a terminal.
 std::size_t width(std::string_view text);
 
 // Pads with spaces on the right to `columns` characters.

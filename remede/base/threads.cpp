@@ -16,7 +16,7 @@
 namespace remede {
 namespace {
 
-constexpr int kSpins = 2000;  // some ten microseconds of waiting awake: a batch is often shorter than waking a sleeper
+constexpr int kSpinsBeforeSleep = 2000;  // about ten microseconds: a batch often takes less time than waking a thread
 
 void pause_a_little() {
 #if defined(__x86_64__)
@@ -27,7 +27,7 @@ void pause_a_little() {
 // Returns when `value` is no longer `old`.
 template <typename T>
 void wait_for_change(const std::atomic<T>& value, T old) {
-  for (int i = 0; i < kSpins; ++i) {
+  for (int i = 0; i < kSpinsBeforeSleep; ++i) {
     if (value.load(std::memory_order_acquire) != old) return;
     pause_a_little();
   }

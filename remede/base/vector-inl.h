@@ -96,7 +96,7 @@ REMEDE_COMPARE(lt, Lt)
 REMEDE_COMPARE(eq, Eq)
 #undef REMEDE_COMPARE
 
-// Highway's own != is false for NaN on some machines and true on others: this is how to ask.
+// Highway's own != gives different results for NaN on different machines; this does not.
 HWY_INLINE WideMask is_nan(const Wide& a) {
   WideMask m;
   REMEDE_EACH m.m[i] = hn::IsNaN(a.v[i]);

@@ -97,7 +97,7 @@ std::vector<double> round_ticks(double low, double high, int count) {
   double power = 1;
   while (power > rough) power /= 10;
   while (power * 10 <= rough) power *= 10;
-  const double ratio = rough / power * (1 - 1e-9);  // a hair less, so that 0.2 / 0.1 counts as 2
+  const double ratio = rough / power * (1 - 1e-9);  // slightly less, so that 0.2 / 0.1 counts as 2
   const double step = ratio > 5 ? 10 * power : ratio > 2 ? 5 * power : ratio > 1 ? 2 * power : power;
   std::vector<double> ticks;
   for (double n = std::ceil(low / step - 1e-9); n * step <= high + 1e-9 * step; n += 1) ticks.push_back(n * step);

@@ -1,4 +1,4 @@
-// A model in the language of Graphviz.
+// A model in DOT, the language of Graphviz.
 #pragma once
 
 #include <string>

@@ -51,17 +51,17 @@ std::vector<DistanceGroup> distance_groups(const LookBack& look) {
 }
 
 std::string look_back_sentence(const LookBack& look) {
-  if (look.reads() == 0) return "The memory was never read after a write.";
+  if (look.reads() == 0) return "No value in memory was read after it was written.";
   const std::int64_t half = look.quantile(0.5);
   return fmt::format(
-      "Half of what it reads from memory was written at most {} step{} before, 90% at most {}, the oldest {}.",
+      "Half of the values read from memory were written at most {} step{} before, 90% at most {}, all at most {}.",
       grouped(half), half == 1 ? "" : "s", grouped(look.quantile(0.9)), grouped(look.distance.back().first));
 }
 
 std::string importance_text(const Importance& importance, bool colours) {
-  std::string text =
-      fmt::format("{} {} on {} steps. Lost when a feature's values are shuffled, or a cell is held at zero:\n\n",
-                  importance.score_name, short_number(importance.score, 4), grouped(importance.steps));
+  std::string text = fmt::format(
+      "{} {} on {} steps. Loss of score when the values of a feature are shuffled or a cell is held at zero:\n\n",
+      importance.score_name, short_number(importance.score, 4), grouped(importance.steps));
   if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
   double most = 0;
   for (const FeatureImportance& f : importance.features) most = std::max({most, f.shuffled, f.frozen});
@@ -71,7 +71,7 @@ std::string importance_text(const Importance& importance, bool colours) {
   table.add_column("at zero", Table::Align::kRight);
   table.add_column("", Table::Align::kLeft, 0, "36");
   table.add_column("splits", Table::Align::kRight);
-  table.add_column("asked", Table::Align::kRight);
+  table.add_column("tested", Table::Align::kRight);
   table.add_column("in formulas", Table::Align::kRight);
   for (const FeatureImportance& f : importance.features)
     table.add_row({f.name, short_number(f.shuffled), f.cell < 0 ? "" : short_number(f.frozen),

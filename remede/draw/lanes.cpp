@@ -143,7 +143,7 @@ void draw_leaf_roll(Canvas& canvas, Lanes& lanes, const Wording& words, std::siz
   lanes.y += height + kGap;
 }
 
-// From the write to each read on which the answer hung, above the cell's lane.
+// From the write to each read on which the prediction depended, above the cell's row.
 void draw_links(Canvas& canvas, const Lanes& lanes, const Wording& words, std::size_t tree, int k, double y) {
   for (std::size_t t = 0; t < lanes.trace->steps.size(); ++t) {
     int from = -1;

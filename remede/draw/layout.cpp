@@ -9,8 +9,8 @@ namespace remede {
 namespace {
 
 // Along the depth axis outlines are kept in slices of this many units.
-constexpr double kSlice = 4;
-constexpr double kNowhere = std::numeric_limits<double>::infinity();
+constexpr double kSliceHeight = 4;
+constexpr double kInfiniteDistance = std::numeric_limits<double>::infinity();
 
 // How far a subtree reaches to both sides of its root's middle, slice by slice from the root's level on.
 struct Outline {
@@ -18,8 +18,8 @@ struct Outline {
 
   void cover(std::size_t from, std::size_t to, double l, double h) {
     if (low.size() < to) {
-      low.resize(to, kNowhere);
-      high.resize(to, -kNowhere);
+      low.resize(to, kInfiniteDistance);
+      high.resize(to, -kInfiniteDistance);
     }
     for (std::size_t i = from; i < to; ++i) {
       low[i] = std::min(low[i], l);
@@ -41,7 +41,7 @@ double distance(const Outline& left, const Outline& right, double gap) {
   return most;
 }
 
-std::size_t slices(double size) { return static_cast<std::size_t>(std::ceil(size / kSlice)); }
+std::size_t slices(double size) { return static_cast<std::size_t>(std::ceil(size / kSliceHeight)); }
 
 // Where each level begins. Only splits push the next level away: a leaf may reach below it, into space its outline
 // keeps free.
@@ -95,7 +95,7 @@ TreeLayout tidy_layout(const std::vector<LayoutNode>& nodes, const LayoutOptions
     middle[static_cast<std::size_t>(nodes[i].left)] += middle[i];
     middle[static_cast<std::size_t>(nodes[i].right)] += middle[i];
   }
-  double least = kNowhere;
+  double least = kInfiniteDistance;
   for (std::size_t i = 0; i < nodes.size(); ++i)
     least = std::min(least, middle[i] - (options.grows_right ? nodes[i].height : nodes[i].width) / 2);
   for (std::size_t i = 0; i < nodes.size(); ++i) {

@@ -12,9 +12,9 @@
 namespace remede {
 namespace {
 
-constexpr double kLine = 15;                    // height of a line of a label
-constexpr std::size_t kMostLabelledStates = 9;  // with more, a list under the picture says what the ways mean
-constexpr std::size_t kMostLabelLines = 4;
+constexpr double kLine = 15;                   // height of a line of a label
+constexpr std::size_t kMaxLabelledStates = 9;  // with more, a list under the picture says what the ways mean
+constexpr std::size_t kMaxLabelLines = 4;
 const TextStyle kLabel{11, &ink::kText, false, false, Anchor::kMiddle};
 const TextStyle kName{14, &ink::kText, true, false, Anchor::kStart};
 const TextStyle kMemory{11, &ink::kSoft, false, false, Anchor::kStart};
@@ -82,8 +82,8 @@ void add_ways(Picture& picture, const Machine& machine, const std::map<int, int>
                                        machine.outputs[static_cast<std::size_t>(t->output)]));
     }
   for (Way& w : picture.ways) {
-    if (w.lines.size() > kMostLabelLines) {
-      w.lines.resize(kMostLabelLines);
+    if (w.lines.size() > kMaxLabelLines) {
+      w.lines.resize(kMaxLabelLines);
       w.lines.back() = "…";
     }
     for (std::string& l : w.lines) l = fitted(l, kLabel, 260);
@@ -385,7 +385,7 @@ std::string machine_svg(const Machine& machine, bool style) {
     picture.boxes.emplace_back();
     picture.boxes.back().state = s;
   }
-  picture.labelled = picture.boxes.size() <= kMostLabelledStates;
+  picture.labelled = picture.boxes.size() <= kMaxLabelledStates;
   add_ways(picture, machine, box_of_state);
   set_levels(picture);
   measure(picture, machine);
@@ -404,7 +404,7 @@ std::string machine_svg(const Machine& machine, bool style) {
   }
   canvas.text(kMargin, y + 10, "On the ways: inputs / what is said.", kMemory);
   y += 22;
-  // Ways over the top need room that is known only once they are drawn: draw twice, the first time into the air.
+  // Ways over the top need room that is known only once they are drawn: draw twice; the first drawing is discarded.
   Canvas air;
   Drawer trial(air, picture, 0, 0);
   trial.draw(machine);

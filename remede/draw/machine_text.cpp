@@ -36,28 +36,28 @@ std::vector<const MachineTransition*> shown_transitions(const Machine& machine, 
 }
 
 std::vector<int> shown_states(const Machine& machine) {
-  constexpr std::size_t kMost = 24;
+  constexpr std::size_t kMaxShownStates = 24;
   std::vector<int> order;
   for (std::size_t s = 0; s < machine.states.size(); ++s)
     if (s == 0 || machine.steps == 0 || machine.states[s].steps > 0) order.push_back(static_cast<int>(s));
-  if (order.size() <= kMost) return order;
+  if (order.size() <= kMaxShownStates) return order;
   std::stable_sort(order.begin() + 1, order.end(), [&](int a, int b) {
     return machine.states[static_cast<std::size_t>(a)].steps > machine.states[static_cast<std::size_t>(b)].steps;
   });
-  order.resize(kMost);
+  order.resize(kMaxShownStates);
   std::sort(order.begin(), order.end());
   return order;
 }
 
 std::string machine_summary(const Machine& machine) {
   const std::string states = plural(static_cast<long long>(machine.states.size()), "state");
-  const char* const says = machine.formulas ? "tells by which formula the model answers" : "says what the model says";
+  const char* const says = machine.formulas ? "selects the formula of the model" : "agrees with the model";
   const std::string judged = fmt::format("on {} of {} steps", percent(machine.agreement), grouped(machine.steps));
   const char* const limited =
       machine.limited ? " The search ended at its work limit: a smaller or closer machine may exist." : "";
   switch (machine.kind) {
     case MachineKind::kExact:
-      return fmt::format("A machine of {}. Exact: every input symbol was tried in every memory.", states);
+      return fmt::format("A machine of {}. Exact: every input symbol was tried in every reachable memory.", states);
     case MachineKind::kLearned:
       return fmt::format("A machine of {}. On its own it {} {}.{}", states, says, judged, limited);
     case MachineKind::kRegions:
@@ -66,7 +66,7 @@ std::string machine_summary(const Machine& machine) {
                                          : "No small machine explains the model: its memory counts or averages",
                          plural(static_cast<long long>(machine.states.size()), "region"), grouped(machine.steps));
     case MachineKind::kPossible:
-      return fmt::format("{} of memory can be reached (by intervals, without data).",
+      return fmt::format("{} of memory can be reached (interval analysis, without data).",
                          plural(static_cast<long long>(machine.states.size()), "region"));
   }
   return "";

@@ -12,7 +12,7 @@
 namespace remede {
 namespace {
 
-constexpr std::size_t kMostNodes = 4000;
+constexpr std::size_t kMaxNodes = 4000;
 
 // A coloured dot and a name for each class, and what the colours of the tests mean.
 double draw_legend(Canvas& canvas, const Wording& words, double x, double y) {
@@ -53,8 +53,8 @@ std::string draw(const Model& model, std::size_t first, std::size_t count, const
     word_options.symbols = true;
     if (options.seen) word_options.scale = options.seen->scale[t];
     const Wording words = make_wording(model, t, std::move(word_options));
-    if (words.view.nodes.size() > kMostNodes)
-      fail("expected a tree of at most {} nodes for a picture, got {}: text can hold more", kMostNodes,
+    if (words.view.nodes.size() > kMaxNodes)
+      fail("expected a tree of at most {} nodes for a picture, got {}; use --format text", kMaxNodes,
            words.view.nodes.size());
     PictureOptions picture_options{options.growth, options.seen ? &options.seen->leaves[t] : nullptr};
     const TreePicture picture = plan_tree(words, picture_options);

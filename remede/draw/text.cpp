@@ -80,8 +80,8 @@ void draw_tree(Pencil& p) {
 }
 
 std::string listed(const std::vector<std::string>& names) {
-  constexpr std::size_t kMost = 6;
-  if (names.size() > kMost) return fmt::format("{} inputs", names.size());
+  constexpr std::size_t kMaxListedNames = 6;
+  if (names.size() > kMaxListedNames) return fmt::format("{} inputs", names.size());
   std::string text;
   for (std::size_t i = 0; i < names.size(); ++i)
     text += (i == 0 ? "" : i + 1 == names.size() ? " and " : ", ") + printable(names[i]);

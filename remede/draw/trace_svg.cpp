@@ -10,11 +10,11 @@
 namespace remede {
 namespace {
 
-constexpr double kNames = 96;  // room for the names of the lanes
-constexpr std::size_t kMostWideSteps = 24;
-constexpr std::size_t kMostSmallNodes = 31;
-constexpr std::size_t kMostSteps = 2000;  // of a figure
-constexpr int kMostInputRows = 8;
+constexpr double kNameColumnWidth = 96;  // room for the names of the lanes
+constexpr std::size_t kMaxWideSteps = 24;
+constexpr std::size_t kMaxDrawnNodes = 31;
+constexpr std::size_t kMaxSteps = 2000;  // of a figure
+constexpr int kMaxInputRows = 8;
 
 // Columns that hold text and small trees, while both are few; else charts.
 void choose_columns(Lanes& lanes, const std::vector<Wording>& words) {
@@ -22,7 +22,7 @@ void choose_columns(Lanes& lanes, const std::vector<Wording>& words) {
   bool small = true;
   double widest = 62;
   for (const Wording& w : words) {
-    small = small && w.view.nodes.size() <= kMostSmallNodes;
+    small = small && w.view.nodes.size() <= kMaxDrawnNodes;
     if (small) widest = std::max(widest, small_tree_width(w) + 14);
   }
   for (const std::string& c : lanes.model->schema.classes)
@@ -31,7 +31,7 @@ void choose_columns(Lanes& lanes, const std::vector<Wording>& words) {
   for (const Wording& w : words)
     for (int k = 0; k < w.tree->n_m; ++k)
       if (w.view.cell_in_use(k)) widest = std::max(widest, 92.0);
-  lanes.wide = small && steps <= kMostWideSteps && lanes.model->schema.task == Task::kClassification;
+  lanes.wide = small && steps <= kMaxWideSteps && lanes.model->schema.task == Task::kClassification;
   lanes.column = lanes.wide ? widest : std::clamp(1000.0 / static_cast<double>(steps), 1.0, 28.0);
 }
 
@@ -50,7 +50,7 @@ double draw_tree_block(Canvas& canvas, Lanes& lanes, const Wording& words, std::
 
 void draw_lanes(Canvas& canvas, Lanes& lanes, const Wording& words, std::size_t tree, bool inputs) {
   draw_step_names(canvas, lanes);
-  for (int f = 0; inputs && f < std::min(lanes.model->n_x(), kMostInputRows); ++f)
+  for (int f = 0; inputs && f < std::min(lanes.model->n_x(), kMaxInputRows); ++f)
     draw_input_lane(canvas, lanes, f, words.feature[static_cast<std::size_t>(f)]);
   draw_paths(canvas, lanes, words, tree);
   for (int k = 0; k < words.tree->n_m; ++k)
@@ -61,7 +61,7 @@ void draw_lanes(Canvas& canvas, Lanes& lanes, const Wording& words, std::size_t 
 
 std::string trace_svg(const Model& model, const Trace& whole, bool style) {
   Trace trace = whole;
-  if (trace.steps.size() > kMostSteps) trace.steps.resize(kMostSteps);
+  if (trace.steps.size() > kMaxSteps) trace.steps.resize(kMaxSteps);
   std::vector<Wording> words;
   WordOptions options;
   options.symbols = true;
@@ -69,13 +69,13 @@ std::string trace_svg(const Model& model, const Trace& whole, bool style) {
   Lanes lanes;
   lanes.trace = &trace;
   lanes.model = &model;
-  lanes.left = kMargin + kNames;
+  lanes.left = kMargin + kNameColumnWidth;
   lanes.y = kMargin;
   choose_columns(lanes, words);
   Canvas canvas;
   const std::string title =
       fmt::format("Sequence {}, {}{} steps", printable(whole.id),
-                  trace.steps.size() < whole.steps.size() ? fmt::format("the first {} of ", kMostSteps) : "",
+                  trace.steps.size() < whole.steps.size() ? fmt::format("the first {} of ", kMaxSteps) : "",
                   grouped(static_cast<long long>(whole.steps.size())));
   canvas.text(kMargin, lanes.y + 12, title, {15, &ink::kText, true, false, Anchor::kStart});
   lanes.y += 36;

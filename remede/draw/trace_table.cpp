@@ -15,8 +15,8 @@
 namespace remede {
 namespace {
 
-constexpr std::size_t kMostInputs = 5;  // with more, values stand in the path only
-constexpr std::size_t kMostCells = 6;
+constexpr std::size_t kMaxInputs = 5;  // with more, values stand in the path only
+constexpr std::size_t kMaxCells = 6;
 constexpr std::size_t kPathWidth = 56;
 constexpr std::size_t kReadsWidth = 32;
 
@@ -123,9 +123,9 @@ std::vector<int> inputs_in_use(const Wording& words) {
 
 std::string tree_table(const Wording& words, const Trace& trace, std::size_t tree, bool colours) {
   std::vector<int> inputs = inputs_in_use(words), cells;
-  const bool with_values = inputs.size() > kMostInputs;
+  const bool with_values = inputs.size() > kMaxInputs;
   if (with_values) inputs.clear();
-  for (int k = 0; k < words.tree->n_m && cells.size() < kMostCells; ++k)
+  for (int k = 0; k < words.tree->n_m && cells.size() < kMaxCells; ++k)
     if (words.view.cell_in_use(k)) cells.push_back(k);
   const bool single = words.model->trees.size() == 1;
   const bool targets = single && any_target(trace);

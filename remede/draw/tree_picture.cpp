@@ -12,9 +12,9 @@ namespace {
 using Kind = CardLine::Kind;
 
 constexpr double kPadX = 12, kPadY = 9;
-constexpr double kWidestLine = 390;  // longer ones end in an ellipsis; the tooltip has all
-constexpr double kWidestPage = 1250;
-constexpr std::size_t kMostSayLines = 5;
+constexpr double kMaxLineWidth = 390;  // longer ones end in an ellipsis; the tooltip has all
+constexpr double kMaxPageWidth = 1250;
+constexpr std::size_t kMaxOutputLines = 5;
 
 TextStyle style_of(Kind kind) {
   switch (kind) {
@@ -53,7 +53,7 @@ void measure(Card& card) {
   card.width = 44;
   card.height = 2 * kPadY - 3;
   for (CardLine& line : card.lines) {
-    line.text = fitted(line.text, style_of(line.kind), kWidestLine);
+    line.text = fitted(line.text, style_of(line.kind), kMaxLineWidth);
     card.width = std::max(card.width, width_of(line) + 2 * kPadX);
     card.height += height_of(line.kind);
   }
@@ -66,7 +66,7 @@ template <typename Texts>
 std::vector<std::string> shortened(Wording& words, Kind kind, Texts texts) {
   const WordOptions asked = words.options;
   std::vector<std::string> lines = texts(words);
-  const auto too_wide = [&](const std::string& line) { return text_width(line, style_of(kind)) > kWidestLine; };
+  const auto too_wide = [&](const std::string& line) { return text_width(line, style_of(kind)) > kMaxLineWidth; };
   for (int terms = asked.terms == 0 ? 4 : asked.terms; terms >= 1 && std::any_of(lines.begin(), lines.end(), too_wide);
        --terms) {
     words.options.terms = terms;
@@ -84,9 +84,9 @@ Card leaf_card(Wording& words, const Wording& unabridged, int leaf, const Pictur
   card.probabilities = leaf_probabilities(words, leaf);
   const Kind kind = words.tree->n_y > 1 && card.probabilities.empty() ? Kind::kScore : Kind::kSay;
   std::vector<std::string> says = shortened(words, kind, [&](const Wording& w) { return say_texts(w, leaf); });
-  if (says.size() > kMostSayLines) {
-    const std::size_t more = says.size() - kMostSayLines;
-    says.resize(kMostSayLines);
+  if (says.size() > kMaxOutputLines) {
+    const std::size_t more = says.size() - kMaxOutputLines;
+    says.resize(kMaxOutputLines);
     says.push_back(fmt::format("  … {} more", more));
   }
   for (std::size_t i = 0; i < says.size(); ++i)
@@ -203,7 +203,7 @@ TreePicture plan_tree(const Wording& words, const PictureOptions& options) {
   }
   picture.grows_right = options.growth == PictureOptions::Growth::kRight;
   picture.layout = lay_out(picture, words.view, picture.grows_right);
-  if (options.growth == PictureOptions::Growth::kAuto && picture.layout.width > kWidestPage) {
+  if (options.growth == PictureOptions::Growth::kAuto && picture.layout.width > kMaxPageWidth) {
     picture.grows_right = true;
     picture.layout = lay_out(picture, words.view, true);
   }

@@ -42,7 +42,7 @@ struct TreePicture {
 
 TreePicture plan_tree(const Wording& words, const PictureOptions& options);
 
-// lit: (nodes of the view) 1: on the active path; empty: no path is lit.
+// lit: (nodes of the view) 1: on the active path; empty: no path is highlighted.
 // Every box is a group with data-node (its number in the tree: leaves are ~leaf, below 0), every line one with
 // data-parent and data-side.
 void draw_tree(Canvas& canvas, const TreePicture& picture, double x, double y,

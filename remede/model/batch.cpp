@@ -221,7 +221,7 @@ static LaneScratch make_scratch(const Model& model) {
 
 Predictions predict_batch(const Model& model, const Sequences& sequences, int threads) {
   if (sequences.n_x != model.n_x())
-    fail("expected sequences of {} inputs, as the model has, got {}", model.n_x(), sequences.n_x);
+    fail("expected sequences with the {} inputs of the model, got {}", model.n_x(), sequences.n_x);
   static const PredictBlock run = choose_predict_block();
   Predictions predictions;
   predictions.output.resize(sequences.steps() * static_cast<std::size_t>(model.n_y()));

@@ -121,7 +121,7 @@ void step(const Model& model, const float* x, float* state, float* scratch, floa
 
 Predictions predict(const Model& model, const Sequences& sequences, int threads) {
   if (sequences.n_x != model.n_x())
-    fail("expected sequences of {} inputs, as the model has, got {}", model.n_x(), sequences.n_x);
+    fail("expected sequences with the {} inputs of the model, got {}", model.n_x(), sequences.n_x);
   const std::size_t steps = sequences.steps();
   const auto n_x = static_cast<std::size_t>(model.n_x());
   const auto n_y = static_cast<std::size_t>(model.n_y());

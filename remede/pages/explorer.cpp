@@ -25,7 +25,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kMostNodes = 100'000;  // beyond that neither a person nor a browser can do anything with the page
+constexpr int kMaxNodes = 100'000;  // larger pages are useless to readers and too slow for browsers
 
 // The page reads the constants of the arithmetic instead of having its own: a double holds a float exactly.
 Json arithmetic_json() {
@@ -158,8 +158,8 @@ std::string script_json(const Json& json) {
 
 std::string explorer_page(const Model& model, const Dataset& data, const ExplorerOptions& options) {
   if (data.sequences.steps() == 0) fail("explorer: expected data with at least one step, got none");
-  if (model.node_count() > kMostNodes)
-    fail("explorer: expected a model of at most {} nodes, got {}", kMostNodes, model.node_count());
+  if (model.node_count() > kMaxNodes)
+    fail("explorer: expected a model of at most {} nodes, got {}", kMaxNodes, model.node_count());
   const Predictions predictions = predict(model, data.sequences, options.threads);
   const Sample sample = choose_sample(model.schema.task, data.sequences, predictions, options.sample);
   Json shown = data_json(model, data, predictions, sample);

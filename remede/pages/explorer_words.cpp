@@ -12,8 +12,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kMostStates = 60;
-constexpr std::size_t kMostDrawn = 1500;  // nodes; a larger tree is shown by its path and its outline alone
+constexpr std::size_t kMaxStates = 60;
+constexpr std::size_t kMaxDrawnTreeNodes = 1500;  // nodes; a larger tree is shown by its path and its outline alone
 
 Json leaf_json(const Wording& words, const Wording& unabridged, int leaf) {
   Json writes = Json::array();
@@ -56,7 +56,7 @@ Json tree_json(const Model& model, std::size_t number, const Observations& seen)
   for (int k = 0; k < tree.n_m; ++k) used.push_back(words.view.cell_in_use(k));
   Json json = {{"features", words.feature}, {"used", used},     {"tests", tests},
                {"leaves", leaves},          {"counts", counts}, {"view", view_json(words.view)}};
-  if (words.view.nodes.size() <= kMostDrawn) {
+  if (words.view.nodes.size() <= kMaxDrawnTreeNodes) {
     SvgOptions svg;
     svg.seen = &seen;
     svg.heading = false;
@@ -89,7 +89,7 @@ Json words_json(const Model& model, const Sequences& data) {
 
 Json machine_part_json(const Model& model, const Sequences& data) {
   const Machine machine = find_machine(model, data);
-  if (machine.slots.empty() || machine.states.size() > kMostStates) return nullptr;
+  if (machine.slots.empty() || machine.states.size() > kMaxStates) return nullptr;
   Json states = Json::array(), rules = Json::array();
   for (const MachineState& state : machine.states) {
     Json ranges = Json::array();

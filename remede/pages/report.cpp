@@ -21,10 +21,10 @@
 namespace remede {
 namespace {
 
-constexpr std::size_t kMostDrawnNodes = 300;  // nodes of a tree in the report; a larger one is text
-constexpr std::size_t kMostTrees = 8;         // of a forest that are drawn
-constexpr std::size_t kMostTraced = 40;       // steps of the run-through
-constexpr std::size_t kMostTracedInputs = 12;
+constexpr std::size_t kMaxDrawnNodes = 300;  // nodes of a tree in the report; a larger one is text
+constexpr std::size_t kMaxTrees = 8;         // of a forest that are drawn
+constexpr std::size_t kMaxTracedSteps = 40;  // steps of the run-through
+constexpr std::size_t kMaxTracedInputs = 12;
 
 bool any_target(const Sequences& data) {
   return std::any_of(data.weight.begin(), data.weight.end(), [](float w) { return w > 0; });
@@ -56,16 +56,15 @@ std::string curve_section(const TrainingRecord& training) {
   options.x_name = "validation";
   options.logarithmic = low > 0 && high > 20 * low;
   options.from_zero = !options.logarithmic && low >= 0;
-  std::string body =
-      html::paragraph("The losses of the start that won, at each of its validations, before the tree was simplified.");
+  std::string body = html::paragraph("Losses of the selected start at each validation, before simplification.");
   return html::section("learning", "Learning", body + html::figure(line_chart({fitted, held_out}, options)));
 }
 
 std::string tree_section(const Model& model, const Observations& seen) {
   std::string body;
-  for (std::size_t t = 0; t < std::min(model.trees.size(), kMostTrees); ++t) {
+  for (std::size_t t = 0; t < std::min(model.trees.size(), kMaxTrees); ++t) {
     if (model.trees.size() > 1) body += fmt::format("<h3>Tree {} of {}</h3>\n", t + 1, model.trees.size());
-    if (model.trees[t].node_count() > static_cast<int>(kMostDrawnNodes)) {
+    if (model.trees[t].node_count() > static_cast<int>(kMaxDrawnNodes)) {
       body += html::paragraph(
           fmt::format("{} nodes: too many for a picture. `remede show` prints them.", model.trees[t].node_count()));
       continue;
@@ -76,8 +75,8 @@ std::string tree_section(const Model& model, const Observations& seen) {
     options.style = false;
     body += html::figure(tree_to_svg(model, t, options));
   }
-  if (model.trees.size() > kMostTrees)
-    body += html::paragraph(fmt::format("... and {} more trees.", model.trees.size() - kMostTrees));
+  if (model.trees.size() > kMaxTrees)
+    body += html::paragraph(fmt::format("... and {} more trees.", model.trees.size() - kMaxTrees));
   body += rule_list(model, seen);
   return html::section("tree", model.trees.size() > 1 ? "Trees" : "Tree", body);
 }
@@ -90,14 +89,14 @@ std::string machine_section(const Model& model, const Sequences& data) {
 
 // The sequence the model does worst on, or the first, step by step.
 std::string trace_section(const Model& model, const Dataset& data, const Predictions& predictions) {
-  if (model.n_x() > static_cast<int>(kMostTracedInputs) || model.trees.size() > 1) return "";
+  if (model.n_x() > static_cast<int>(kMaxTracedInputs) || model.trees.size() > 1) return "";
   SampleOptions options;
   options.most_sequences = data.sequences.count();
   options.most_values = static_cast<std::size_t>(-1);
   for (const Excerpt& excerpt : choose_sample(model.schema.task, data.sequences, predictions, options).excerpts) {
-    if (data.sequences.length(excerpt.sequence) > kMostTraced) continue;
+    if (data.sequences.length(excerpt.sequence) > kMaxTracedSteps) continue;
     const Trace worst = trace(model, data, excerpt.sequence);
-    const std::string what = data.sequences.has_targets() ? "Where the model does worst" : "One sequence";
+    const std::string what = data.sequences.has_targets() ? "The sequence with the largest loss" : "One sequence";
     return html::section("trace", fmt::format("{}: sequence {}", what, printable(worst.id)),
                          html::figure(trace_svg(model, worst, false)));
   }
@@ -107,7 +106,7 @@ std::string trace_section(const Model& model, const Dataset& data, const Predict
 std::string settings_section(const Model& model, const ReportOptions& options) {
   std::string body;
   if (!options.command.empty())
-    body += html::paragraph("With the same training data, this gives the same model, bit for bit:") +
+    body += html::paragraph("This command reproduces the model bit for bit from the same training data:") +
             fmt::format("<pre>{}</pre>\n", xml_escaped(options.command));
   std::vector<std::vector<std::string>> rows;
   for (const auto& [name, value] : model.training.settings) rows.push_back({xml_escaped(name), xml_escaped(value)});

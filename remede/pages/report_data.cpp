@@ -14,7 +14,7 @@ namespace remede {
 namespace {
 
 constexpr std::size_t kBins = 30;
-constexpr std::size_t kMostRows = 200;  // inputs and classes listed
+constexpr std::size_t kMaxRows = 200;  // inputs and classes listed
 
 struct Summary {
   std::size_t known = 0, missing = 0;
@@ -69,10 +69,10 @@ std::vector<float> column(std::span<const float> array, std::size_t width, std::
 std::string input_table(const Model& model, const Sequences& data) {
   std::vector<std::vector<std::string>> rows;
   const auto n_x = static_cast<std::size_t>(data.n_x);
-  for (std::size_t i = 0; i < std::min(n_x, kMostRows); ++i)
+  for (std::size_t i = 0; i < std::min(n_x, kMaxRows); ++i)
     rows.push_back(value_row(model.schema.inputs[i], column(data.x, n_x, i), ink::kInputLine));
-  std::string body = html::table({"input", "missing", "least", "mean", "most", "sd", ""}, rows);
-  if (n_x > kMostRows) body += html::paragraph(fmt::format("... and {} more inputs.", n_x - kMostRows));
+  std::string body = html::table({"input", "missing", "minimum", "mean", "maximum", "sd", ""}, rows);
+  if (n_x > kMaxRows) body += html::paragraph(fmt::format("... and {} more inputs.", n_x - kMaxRows));
   return body;
 }
 
@@ -85,7 +85,7 @@ std::string class_table(const Model& model, const Sequences& data) {
     total += 1;
   }
   std::vector<std::vector<std::string>> rows;
-  for (std::size_t c = 0; c < std::min(counts.size(), kMostRows); ++c)
+  for (std::size_t c = 0; c < std::min(counts.size(), kMaxRows); ++c)
     rows.push_back({xml_escaped(model.schema.classes[c]), count(static_cast<std::size_t>(counts[c])),
                     total > 0 ? percent(counts[c] / total) : "-",
                     fmt::format("<span class=\"rail\"><i style=\"width:{:.1f}%;background:var(--rm-{})\"></i></span>",
@@ -98,13 +98,13 @@ std::string target_table(const Model& model, const Sequences& data) {
   if (!data.label.empty()) return class_table(model, data);
   const auto n_y = static_cast<std::size_t>(data.n_y);
   std::vector<std::vector<std::string>> rows;
-  for (std::size_t o = 0; o < std::min(n_y, kMostRows); ++o) {
+  for (std::size_t o = 0; o < std::min(n_y, kMaxRows); ++o) {
     std::vector<float> values = column(data.value, n_y, o);
     for (std::size_t t = 0; t < values.size(); ++t)
       if (data.weight[t] <= 0) values[t] = std::numeric_limits<float>::quiet_NaN();
     rows.push_back(value_row(model.schema.targets[o], values, class_ink(0)));
   }
-  return html::table({"target", "missing", "least", "mean", "most", "sd", ""}, rows);
+  return html::table({"target", "missing", "minimum", "mean", "maximum", "sd", ""}, rows);
 }
 
 }  // namespace
@@ -122,7 +122,7 @@ std::string data_section(const Model& model, const Dataset& data) {
                                                count(lengths.back()), count(lengths[(lengths.size() - 1) / 2]));
   std::string body = html::table({}, {{"sequences", count(s.count())},
                                       {"steps", count(s.steps())},
-                                      {"steps of a sequence", length},
+                                      {"steps per sequence", length},
                                       {"steps with a target", count(targets)}});
   body += input_table(model, s) + target_table(model, s);
   for (const std::string& note : data.notes) body += html::paragraph(note);

@@ -12,9 +12,9 @@
 namespace remede {
 namespace {
 
-constexpr std::size_t kMostConfused = 30;  // classes of a confusion table
-constexpr std::size_t kMostScatters = 6;
-constexpr std::size_t kMostPlaces = 200;
+constexpr std::size_t kMaxConfusionClasses = 30;  // classes of a confusion table
+constexpr std::size_t kMaxScatterPlots = 6;
+constexpr std::size_t kMaxPositions = 200;
 
 std::string score(double value) { return std::isnan(value) ? "-" : fmt::format("{:.4f}", value); }
 std::string size_of(double value) { return std::isnan(value) ? "-" : short_number(value, 5); }
@@ -36,8 +36,8 @@ std::string class_scores(const Model& model, const ClassificationScores& scores)
 // A row per class, a column per answer; as dark as its share of the row, mistakes in red.
 std::string confusion(const Model& model, const ClassificationScores& scores) {
   const std::size_t n = scores.classes.size();
-  if (n > kMostConfused)
-    return html::paragraph(fmt::format("The confusion of {} classes is too large a table for a page.", n));
+  if (n > kMaxConfusionClasses)
+    return html::paragraph(fmt::format("The confusion matrix of {} classes is too large to show.", n));
   std::vector<std::string> heading = {"is \\ said"};
   for (const std::string& name : model.schema.classes) heading.push_back(name);
   std::vector<std::vector<std::string>> rows;
@@ -52,7 +52,7 @@ std::string confusion(const Model& model, const ClassificationScores& scores) {
                       truth == c ? "hit" : "miss", share, xml_escaped(percent(share)), count(weight)));
     }
   }
-  return "<h3>Confusion</h3>\n" + html::paragraph("A row for what the steps are, a column for what the model says.") +
+  return "<h3>Confusion matrix</h3>\n" + html::paragraph("Rows: true class. Columns: predicted class.") +
          "<div class=\"confusion\">" + html::table(heading, rows) + "</div>\n";
 }
 
@@ -63,7 +63,7 @@ std::string over_time(const Model& model, const Sequences& data, const Predictio
   std::size_t longest = 0;
   for (std::size_t s = 0; s < data.count(); ++s) longest = std::max(longest, data.length(s));
   if (longest < 2) return "";
-  const std::size_t per_place = (longest + kMostPlaces - 1) / kMostPlaces;
+  const std::size_t per_place = (longest + kMaxPositions - 1) / kMaxPositions;
   std::vector<double> sum((longest + per_place - 1) / per_place), weight(sum.size());
   for (std::size_t s = 0; s < data.count(); ++s)
     for (std::size_t i = 0; i < data.length(s); ++i) {
@@ -78,9 +78,8 @@ std::string over_time(const Model& model, const Sequences& data, const Predictio
       sum[i / per_place] += static_cast<double>(data.weight[t]) * value;
       weight[i / per_place] += static_cast<double>(data.weight[t]);
     }
-  Series series{classifies ? "right answers by the place in the sequence" : "RMSE by the place in the sequence",
-                {},
-                &class_ink(0)};
+  Series series{
+      classifies ? "accuracy by position in the sequence" : "RMSE by position in the sequence", {}, &class_ink(0)};
   for (std::size_t i = 0; i < sum.size(); ++i) {
     const double mean = weight[i] > 0 ? sum[i] / weight[i] : std::nan("");
     series.values.push_back(classifies ? mean : std::sqrt(mean));
@@ -106,7 +105,7 @@ std::string value_scores(const Model& model, const RegressionScores& scores) {
 std::string scatters(const Model& model, const Sequences& data, const Predictions& predictions) {
   const auto n_y = static_cast<std::size_t>(model.n_y());
   std::string body = "<div class=\"row\">\n";
-  for (std::size_t o = 0; o < std::min(n_y, kMostScatters); ++o) {
+  for (std::size_t o = 0; o < std::min(n_y, kMaxScatterPlots); ++o) {
     std::vector<float> targets, answers;
     for (std::size_t t = 0; t < data.steps(); ++t) {
       if (data.weight[t] <= 0) continue;

@@ -13,7 +13,7 @@
 namespace remede {
 namespace {
 
-constexpr double kLeastProbability = 1e-15;
+constexpr double kMinProbability = 1e-15;
 
 bool has_target(const Sequences& data, std::size_t step) { return data.has_targets() && data.weight[step] > 0; }
 
@@ -49,7 +49,7 @@ StepErrors class_errors(const Sequences& data, const Predictions& predictions) {
     if (!has_target(data, t)) continue;
     const std::span<const float> y = std::span(predictions.output).subspan(t * n_y, n_y);
     const auto p = static_cast<double>(y[static_cast<std::size_t>(data.label[t])]);
-    errors.loss[t] = -log(p > kLeastProbability ? p : kLeastProbability);
+    errors.loss[t] = -log(p > kMinProbability ? p : kMinProbability);
     errors.marked[t] = arg_max(y) != data.label[t] ? 1 : 0;
   }
   return errors;

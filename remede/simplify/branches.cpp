@@ -73,7 +73,7 @@ class RemoveImpossible : Walk {
     node = resolve(tree_, node);
     if (node < 0) return;
     if (!tested(node).nan)
-      tree_.missing_right[static_cast<std::size_t>(node)] = 0;  // one way to say what never happens
+      tree_.missing_right[static_cast<std::size_t>(node)] = 0;  // canonical value: it has no effect
     for (const bool right : {false, true}) {
       if (!all_dead(child(node, right))) continue;
       const bool contradicted = on_side(node, right, [&] { return tested(node).empty(); });
@@ -142,7 +142,7 @@ class MergeAlike : Walk {
 
   // Does the side `keep` do what the other does, wherever the other is reached?
   bool stands_in(std::int32_t node, bool keep) {
-    work_left_ = kWork;
+    work_left_ = kMaxComparedPairs;
     return on_side(node, !keep, [&] { return same(child(node, keep), child(node, !keep)); });
   }
 
@@ -199,7 +199,7 @@ class MergeAlike : Walk {
     const std::int32_t r = resolve(tree_, child(node, true));
     if (l < 0 || r < 0 || !same_test(l, r)) return;
     for (const bool outcome : {false, true}) {
-      work_left_ = kWork;
+      work_left_ = kMaxComparedPairs;
       const bool shared = on_side(
           node, true, [&] { return on_side(r, outcome, [&] { return same(child(l, outcome), child(r, outcome)); }); });
       if (!shared) continue;
@@ -229,7 +229,7 @@ class MergeAlike : Walk {
     tree_.right[static_cast<std::size_t>(node)] = r;
   }
 
-  static constexpr std::size_t kWork = 20000;  // pairs of nodes looked at before a comparison is given up
+  static constexpr std::size_t kMaxComparedPairs = 20000;  // pairs of nodes compared before giving up
   std::size_t work_left_ = 0;
   bool changed_ = false;
 };

@@ -224,7 +224,7 @@ bool Reach::reach(Pack& pack, const std::vector<Range>& next) {
 }
 
 bool Reach::join_state(Pack& pack, const Regions& regions, const std::vector<Range>& part) {
-  constexpr int kGrowths = 4;  // before an interval is widened to its region
+  constexpr int kGrowthsBeforeWidening = 4;  // before an interval is widened to its region
   const auto [at, is_new] = pack.number.emplace(regions, pack.states.size());
   if (is_new) {
     pack.states.push_back({part, 0, true});
@@ -235,7 +235,7 @@ bool Reach::join_state(Pack& pack, const Regions& regions, const std::vector<Ran
   for (std::size_t i = 0; i < part.size(); ++i) {
     Range joined = join(state.cells[i], part[i]);
     if (joined == state.cells[i]) continue;
-    if (state.growths >= kGrowths) {
+    if (state.growths >= kGrowthsBeforeWidening) {
       const Range bounds = region(pack.cells[i], regions[i]);
       if (joined.low < state.cells[i].low) joined.low = bounds.low;
       if (joined.high > state.cells[i].high) joined.high = bounds.high;

@@ -127,7 +127,7 @@ void Replay::run_sequence(int t, const Tree& tree, std::size_t sequence) {
   steps_run_ += data_.length(sequence);
 }
 
-// The mark of one step, were tree t to answer y. REQUIRES: the step carries a target
+// The score of one step if tree t gave output y. REQUIRES: the step carries a target
 Replay::Mark Replay::mark_step(std::size_t i, int t, const float* y) {
   for (std::size_t tree = 0; tree < tracks_.size(); ++tree) {
     const float* from = static_cast<int>(tree) == t ? y : tracks_[tree].y.data() + i * n_y_;
@@ -193,15 +193,16 @@ void Replay::list_visitors(int t) {
     }
 }
 
-// Sure that the edit is not acceptable, or as good as sure: what it has lost is beyond what the sequences left can win
-// back, or beyond four times its scatter.
+// Whether the edit will be rejected (almost) certainly: its loss exceeds what the remaining sequences can win back, or
+// four times its standard error.
 bool Replay::hopeless(const Change& change) const {
   if (!change.limited) return false;
-  constexpr double kSure = 4.0;
+  constexpr double kRejectedStandardErrors = 4.0;
   const double correct_missing = least_correct_ - (now_.correct + change.correct);
   const double loss_beyond = now_.loss + change.loss - most_loss_;
-  return correct_missing > std::min(change.could_gain.correct, kSure * std::sqrt(change.correct_scatter)) ||
-         loss_beyond > std::min(change.could_gain.loss, kSure * std::sqrt(change.loss_scatter));
+  return correct_missing >
+             std::min(change.could_gain.correct, kRejectedStandardErrors * std::sqrt(change.correct_scatter)) ||
+         loss_beyond > std::min(change.could_gain.loss, kRejectedStandardErrors * std::sqrt(change.loss_scatter));
 }
 
 bool Replay::judge(int t, const Tree& edited, std::span<const std::uint8_t> touched, Verdict& verdict) {
@@ -224,7 +225,7 @@ void Replay::commit(int t, const Tree& edited, std::span<const std::uint8_t> tou
   apply_journal(t);
   sum_up();
   for (std::size_t tree = 0; tree < tracks_.size(); ++tree)
-    list_visitors(static_cast<int>(tree));  // gains follow the tallies
+    list_visitors(static_cast<int>(tree));  // possible gains depend on the tallies
 }
 
 // Runs every sequence that visits a touched leaf; false as soon as the edit is hopeless.
@@ -251,7 +252,7 @@ bool Replay::run_edit(int t, const Tree& edited, std::span<const std::uint8_t> t
 // The same for one sequence. Adds what the edit changes in it to `change`, and the steps it runs to the journal.
 bool Replay::run_edit(int t, const Tree& edited, std::span<const std::uint8_t> touched, std::uint32_t sequence,
                       Change& change) {
-  constexpr std::size_t kStretch = 64;  // steps between two looks at how it stands
+  constexpr std::size_t kStepsBetweenChecks = 64;  // steps between two checks whether to stop early
   const Track& track = tracks_[static_cast<std::size_t>(t)];
   const auto n_m = static_cast<std::size_t>(edited.n_m);
   const bool first_order = edited.form.output_order == OutputOrder::kFirst;
@@ -298,7 +299,7 @@ bool Replay::run_edit(int t, const Tree& edited, std::span<const std::uint8_t> t
     journal_.mark.push_back(mark);
     differs =
         (first_order && !same_answer) || (i + 1 < end && !same_bits(m_.data(), track.m.data() + (i + 1) * n_m, n_m));
-    if (++run % kStretch == 0 && !look()) break;
+    if (++run % kStepsBetweenChecks == 0 && !look()) break;
   }
   steps_run_ += run;
   return look();

@@ -115,7 +115,7 @@ class Replay {
   bool classifies_ = false;
   std::size_t n_x_;
   std::size_t n_y_;
-  std::vector<std::uint32_t> order_;   // the sequences, shuffled: a first look at an edit is then a fair one
+  std::vector<std::uint32_t> order_;   // the sequences, shuffled: the first ones are then a fair sample
   std::vector<Track> tracks_;          // (trees)
   std::vector<Mark> marks_;            // (steps)
   std::vector<Tally> sequence_tally_;  // (sequences)

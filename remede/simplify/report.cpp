@@ -14,14 +14,14 @@ struct Words {
 
 constexpr Words kWords[kCauses] = {
     {"contradicted", "contradicted by the tests above"},
-    {"impossible", "for values the memory never holds"},
-    {"alike", "with sides that do the same"},
+    {"impossible", "for values that the memory never holds"},
+    {"alike", "with equivalent sides"},
     {"unread", "never read"},
     {"idle", "without effect"},
     {"unused", "never used"},
-    {"form", "an option no leaf uses"},
+    {"form", "an option that no leaf uses"},
     {"unvisited", "never visited by the data"},
-    {"collapsed", "collapsed: one side does as well"},
+    {"collapsed", "replaced by one of their sides"},
     {"closed", "not needed for the data"},
     {"rounded", "rounded"},
     {"small", "too small to matter"},

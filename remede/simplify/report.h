@@ -19,22 +19,22 @@ enum class Cause : std::uint8_t {
   kIdle,          // a write, or a weight, that changes nothing
   kUnused,        // an input that nothing reads
   kForm,          // an option of the leaves that none of them uses
-  // Judged on data.
+  // Checked on data.
   kUnvisited,  // a branch that no sequence visits
   kCollapsed,  // a split whose side does as well
   kClosed,     // a write that is not needed
-  // Named on request.
+  // Only on request.
   kRounded,  // a number written with fewer digits
   kSmall,    // a weight of a write or of a linear leaf that is not needed
 };
 inline constexpr int kCauses = 12;
 
 bool is_exact(Cause cause);
-// A word for machines ("contradicted"), and words for people ("contradicted by the tests above").
+// A key for programs ("contradicted"), and a phrase for readers ("contradicted by the tests above").
 const char* name(Cause cause);
 const char* reason(Cause cause);
 
-// Nodes are counted where they go; cells, inputs and terms count no node.
+// `nodes` counts removed nodes; it is 0 for cells, inputs and terms.
 struct Removal {
   Cause cause = Cause::kContradicted;
   std::string what;  // "the left side of m2 >= 0.3", "cell m2"; cells are numbered as in the model given

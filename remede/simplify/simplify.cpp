@@ -15,11 +15,11 @@ namespace {
 void check_data(const Model& model, const Sequences* data, const char* what) {
   if (data == nullptr) return;
   if (data->n_x != model.n_x())
-    fail("expected {} data of {} inputs, as the model has, got {}", what, model.n_x(), data->n_x);
+    fail("expected {} data with the {} inputs of the model, got {}", what, model.n_x(), data->n_x);
   if (!data->has_targets()) return;
   const bool classifies = model.schema.task == Task::kClassification;
   if (data->n_y != model.n_y() || data->label.empty() == classifies)
-    fail("expected {} data with the targets of the model, {} {}, got {} {}", what, model.n_y(),
+    fail("expected {} data with the targets of the model ({} {}), got {} {}", what, model.n_y(),
          classifies ? "classes" : "values", data->n_y, data->label.empty() ? "values" : "classes");
 }
 
@@ -33,7 +33,7 @@ std::string count_nodes(const std::vector<Removal>& removed) {
   return text;
 }
 
-// What else went, by cause: "never read: cell m2, cell m4".
+// What else was removed, by cause: "never read: cell m2, cell m4".
 std::string list_others(const std::vector<Removal>& removed) {
   std::string text;
   for (int c = 0; c < kCauses; ++c) {

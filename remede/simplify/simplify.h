@@ -45,7 +45,7 @@ Model without_unused_inputs(const Model& model);
 // The sequences with only these inputs, in this order: data for a model that lost some.
 Sequences select_inputs(const Sequences& sequences, const std::vector<int>& inputs);
 
-// A few lines for people: how many nodes went and for which reasons, which cells, inputs and options.
+// A few lines of text: how many nodes were removed for which reasons, and which cells, inputs and options.
 std::string summary(const Simplified& result);
 
 }  // namespace remede

@@ -1,5 +1,5 @@
 // Exact steps on the leaves of a tree: writes that change nothing, cells that nothing reads, options that no leaf uses,
-// and, over all trees, inputs that nothing uses.
+// and, over all trees, unused inputs.
 //
 // A term weight * v of a sum can go where it never changes the sum's bits: where v is always 0, or the weight is 0 and
 // v always finite (0 * inf is NaN). Adding a zero of either sign changes a sum only if the sum is -0, which it can be
@@ -13,8 +13,8 @@
 
 namespace remede {
 
-// Gives closed gates zero weights, and -0 in writes the plus sign: one way to say the same. Not noted, it removes
-// nothing.
+// Sets the weights of closed gates to zero and -0 in writes to 0, so that equal leaves are equal bit for bit. Removes
+// nothing, so it is not reported.
 void canonicalise(Tree& tree);
 
 // These say whether they changed tree t. REQUIRES: `reach` is of this tree, with the same leaves and cells.

@@ -27,7 +27,7 @@ void Stream::reset() { std::fill(state_.begin(), state_.end(), 0.0F); }
 
 std::span<const float> Stream::step(std::span<const float> x) {
   if (x.size() != static_cast<std::size_t>(model_->n_x()))
-    fail("expected a step of {} inputs, as the model has, got {}", model_->n_x(), x.size());
+    fail("expected a step with the {} inputs of the model, got {}", model_->n_x(), x.size());
   if (!answer_.empty()) {
     const Tree& tree = model_->trees.front();
     leaf_[0] = find_leaf(tree, x.data(), state_.data());

@@ -73,7 +73,7 @@ TEST(Importance, WhatIsNotUsedDoesNotMatter) {
   EXPECT_EQ(named(found, "x2").shuffled, 0);
   EXPECT_EQ(named(found, "x2").splits, 0);
   EXPECT_EQ(named(found, "x2").tested, 0);
-  EXPECT_THAT(importance_text(found), HasSubstr("never read"));
+  EXPECT_THAT(importance_text(found), HasSubstr("No value in memory was read"));
 }
 
 // Answers with the sum of its inputs so far: a linear leaf that reads its cell.
@@ -148,7 +148,7 @@ TEST(Importance, TextAndJsonSayTheSame) {
   const Importance found = find_importance(test::paper_tree(), generate("fixed-delay", {.sequences = 100}).sequences);
   const std::string text = importance_text(found);
   EXPECT_THAT(text, testing::StartsWith("Accuracy 1 on 700 steps."));
-  EXPECT_THAT(text, HasSubstr("Half of what it reads from memory was written at most 3 steps before"));
+  EXPECT_THAT(text, HasSubstr("Half of the values read from memory were written at most 3 steps before"));
   const auto json = nlohmann::json::parse(importance_json(found));
   EXPECT_EQ(json["features"][0]["name"], "x1");
   EXPECT_EQ(json["features"][1]["kind"], "cell");

@@ -86,7 +86,7 @@ TEST_F(Benchmark, WithoutJsonALineForPeople) {
   const Result result = remede({"benchmark", "stream", "--seconds", "0.001"});
   EXPECT_EQ(result.code, 0);
   EXPECT_THAT(result.out, HasSubstr("million steps per second"));
-  EXPECT_THAT(result.out, HasSubstr("ns a step"));
+  EXPECT_THAT(result.out, HasSubstr("ns per step"));
 }
 
 TEST_F(Benchmark, WrongUse) {

@@ -76,8 +76,9 @@ TEST_F(Show, ErrorsAreOneLine) {
 TEST_F(Explain, FollowsTheWorstSequence) {
   const Result result = remede({"explain", "average.json", "numbers.csv"});
   EXPECT_EQ(result.code, 0) << result.err;
-  EXPECT_THAT(result.err,
-              HasSubstr("sequence b: the model does worst on it of 2 sequences; --sequence ID chooses another"));
+  EXPECT_THAT(
+      result.err,
+      HasSubstr("sequence b: the one with the largest loss of 2 sequences; use --sequence ID to choose another"));
   EXPECT_THAT(result.out, StartsWith("Sequence b, 2 steps."));
   EXPECT_THAT(remede({"explain", "average.json", "numbers.csv", "--sequence", "a"}).out,
               StartsWith("Sequence a, 3 steps."));
@@ -114,7 +115,7 @@ TEST_F(Explain, MachineInEveryFormat) {
   EXPECT_EQ(json(remede({"explain", "model.json", "data.csv", "--machine", "--format", "json"}))["states"].size(), 3U);
   EXPECT_THAT(remede({"explain", "model.json", "--machine"}).out, HasSubstr("without data"));
   EXPECT_THAT(remede({"explain", "average.json", "numbers.csv", "--machine"}).out,
-              testing::AllOf(HasSubstr("by which formula"), HasSubstr("m1 is a running average")));
+              testing::AllOf(HasSubstr("selects the formula"), HasSubstr("m1 is a moving average")));
 }
 
 TEST_F(Explain, ImportanceAndRules) {
@@ -154,15 +155,15 @@ TEST_F(Explain, ForestsAndNumbersHaveEveryView) {
 }
 
 TEST_F(Explain, ErrorsAreOneLine) {
-  EXPECT_TRUE(is_error(remede({"explain", "model.json"}), 2, "explain: expected data beside the model"));
+  EXPECT_TRUE(is_error(remede({"explain", "model.json"}), 2, "explain: expected a data file after the model"));
   EXPECT_TRUE(is_error(remede({"explain", "model.json", "--importance"}), 2,
-                       "expected data beside the model for --importance"));
+                       "expected a data file after the model for --importance"));
   EXPECT_TRUE(is_error(remede({"explain", "model.json", "data.csv", "--machine", "--rules"}), 2, "one view at a time"));
   EXPECT_TRUE(is_error(remede({"explain", "model.json", "data.csv", "--machine", "--sequence", "1"}), 2, "got both"));
   EXPECT_TRUE(is_error(remede({"explain", "model.json", "data.csv", "--rules", "--format", "svg"}), 2,
                        "of text, json, got 'svg'"));
   EXPECT_TRUE(is_error(remede({"explain", "model.json", "data.csv", "--sequence", "x", "-q"}), 1, "x"));
-  EXPECT_TRUE(is_error(remede({"explain", "forest.json", "--machine"}), 1, "give data"));
+  EXPECT_TRUE(is_error(remede({"explain", "forest.json", "--machine"}), 1, "give a data file"));
   EXPECT_TRUE(is_error(remede({"explain", "-", "-"}), 2, "got - for both"));
   write("empty.csv", "sequence,step,x1,y\n");
   const Result empty = remede({"explain", "model.json", "empty.csv", "-q"});

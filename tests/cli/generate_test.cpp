@@ -35,8 +35,9 @@ TEST_F(Generate, AWrongTaskBringsTheNearest) {
 }
 
 TEST_F(Generate, FlagsThatDoNotFitAreRefused) {
-  EXPECT_TRUE(is_error(remede({"generate", "parity", "--delay", "3"}), 2, "parity has no --delay"));
-  EXPECT_TRUE(is_error(remede({"generate", "fixed-delay", "--length-max", "3"}), 2, "fixed-delay has no --length-max"));
+  EXPECT_TRUE(is_error(remede({"generate", "parity", "--delay", "3"}), 2, "task parity does not use --delay"));
+  EXPECT_TRUE(is_error(remede({"generate", "fixed-delay", "--length-max", "3"}), 2,
+                       "task fixed-delay does not use --length-max"));
   EXPECT_TRUE(is_error(remede({"generate", "fixed-delay", "--sequences", "0"}), 2, "expected a number from 1"));
   EXPECT_TRUE(is_error(remede({"generate", "fixed-delay", "-o", "no/such/folder/data.csv"}), 1, "cannot write"));
 }

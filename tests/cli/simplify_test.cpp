@@ -51,7 +51,7 @@ TEST_F(Simplify, DataCollapseFurther) {
   write("d.csv", kData);
   const Result result = remede({"simplify", "m.json", "d.csv", "-o", "small.json"});
   EXPECT_EQ(result.code, 0) << result.err;
-  EXPECT_THAT(result.out, HasSubstr("2 collapsed"));
+  EXPECT_THAT(result.out, HasSubstr("2 replaced by one of their sides"));
   EXPECT_THAT(result.out, HasSubstr("never used: input x2"));
   const Model small = load_model("small.json");
   EXPECT_EQ(small.node_count(), 3);
@@ -87,8 +87,8 @@ TEST_F(Simplify, TheModelMayGoToStandardOutput) {
 
 TEST_F(Simplify, SaysWhatIsMissing) {
   save_model(wide_model(), "m.json");
-  EXPECT_TRUE(is_error(remede({"simplify", "m.json", "--round", "3"}), 2, "expected data to judge --round by"));
-  EXPECT_TRUE(is_error(remede({"simplify", "m.json", "--drop-small"}), 2, "expected data to judge --drop-small by"));
+  EXPECT_TRUE(is_error(remede({"simplify", "m.json", "--round", "3"}), 2, "--round needs a data file"));
+  EXPECT_TRUE(is_error(remede({"simplify", "m.json", "--drop-small"}), 2, "--drop-small needs a data file"));
   EXPECT_TRUE(is_error(remede({"simplify", "m.json", "d.csv", "--round", "0"}), 2, "--round"));
   EXPECT_TRUE(is_error(remede({"simplify", "none.json"}), 1, "none.json"));
   write("d.csv", "id,x1,y\n1,2,yes\n");

@@ -24,7 +24,7 @@ TEST(Report, HasEverySection) {
   for (const char* const id : {"data", "scores", "learning", "tree", "machine", "trace", "importance", "settings"})
     EXPECT_TRUE(has(page, std::string("<section id=\"") + id + "\">")) << id;
   for (const char* const text : {"accuracy", "balanced accuracy", "Confusion", "validation loss", "--seed 7",
-                                 "data.csv", "missing", "Each leaf as a sentence", "How far back it looks", "shuffled"})
+                                 "data.csv", "missing", "each leaf as a sentence", "How far back it looks", "shuffled"})
     EXPECT_TRUE(has(page, text)) << text;
   EXPECT_FALSE(has(page, "<script"));
   EXPECT_FALSE(has(page, "{{"));
