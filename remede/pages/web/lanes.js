@@ -34,7 +34,7 @@ function planLanes(app, room) {
   }
   if (data.hasTargets) {
     y -= LANE.gap - 2;
-    add('marks', { name: model.classifies ? 'mistakes' : 'far off' });
+    add('marks', { name: model.classifies ? 'mistakes' : 'large error' });
   }
   return { lanes, height: y + LANE.axis };
 }

@@ -4,7 +4,7 @@ function fillSequences(app) {
   const { data, model } = app, list = byId('list'), pick = byId('pick');
   const verdict = (s) => {
     if (s.targets === 0) return 'no targets';
-    if (model.classifies) return s.marked > 0 ? plural(s.marked, 'mistake') : 'all right';
+    if (model.classifies) return s.marked > 0 ? plural(s.marked, 'mistake') : 'no mistakes';
     return `RMSE ${short(s.loss, 3)}`;
   };
   const worst = Math.max(1e-30, ...data.sequences.map((s) => (model.classifies ? s.marked / Math.max(1, s.targets) : s.loss) || 0));
@@ -24,7 +24,7 @@ function fillSequences(app) {
     for (const row of list.children) row.hidden = !data.sequences[row.dataset.number].id.toLowerCase().includes(words);
   });
   byId('find').hidden = data.sequences.length < 12;
-  byId('sample').textContent = `${data.json.note}${data.hasTargets && data.sequences.length > 1 ? ', the worst first' : ''}`;
+  byId('sample').textContent = `${data.json.note}${data.hasTargets && data.sequences.length > 1 ? ', those with the largest loss first' : ''}`;
 }
 
 function fillLegend(app) {

@@ -73,7 +73,7 @@ class StepPanel {
     const leaf = words.leaves[app.leaf];
     const says = (leaf.say.length > 1 ? leaf.say : leaf.say.map((line) => line.replace(/^say /, ''))).map((line) => line.trim());
     items.push(make('li', { class: 'leaf', title: (leaf.full ?? leaf.say).join('\n') }, make('b', {}, says.join('\n'))));
-    this.walk.replaceChildren(make('h3', {}, 'The walk'), make('ol', {}, ...items));
+    this.walk.replaceChildren(make('h3', {}, 'Path'), make('ol', {}, ...items));
   }
 
   writerButton(wrote) {
