@@ -131,7 +131,7 @@ class Training {
     std::iota(order_.begin(), order_.end(), 0U);
   }
   void update() {
-    engine_.gradient(parameters_, form_, data_, {}, std::span(order_).subspan(at_, batch_), gradient_);
+    engine_.gradient(parameters_, form_, objective_, data_, {}, std::span(order_).subspan(at_, batch_), gradient_);
     adam_.update(parameters_, gradient_, clip_factor(gradient_.values, 1.0F), 1.0F);
     at_ = at_ + batch_ == order_.size() ? 0 : at_ + batch_;
   }
@@ -139,6 +139,7 @@ class Training {
  private:
   Engine& engine_;
   GradientForm form_;
+  const Objective objective_ = default_objective(Task::kClassification);
   const Sequences& data_;
   std::size_t batch_;
   Parameters<float>& parameters_;

@@ -136,7 +136,7 @@ void evaluate_file(const EvaluateFlags& flags) {
   const Dataset dataset = read_dataset(flags.data, schema, flags.roles, true);
   if (!flags.quiet) show_notes(flags.data, dataset);
   const Scores scores =
-      evaluate(schema.task, predict_batch(model, dataset.sequences, flags.threads), dataset.sequences);
+      evaluate(model.objective(), predict_batch(model, dataset.sequences, flags.threads), dataset.sequences);
   const bool classifies = schema.task == Task::kClassification;
   if (!flags.json) {
     put(classifies ? classification_text(schema, scores) : regression_text(schema, scores));

@@ -103,7 +103,7 @@ void tell(const TrainFlags& flags, const std::string& text) {
 std::string score_text(const Fit& fit) {
   const Score& s = fit.validation;
   const std::string figures = fit.model.schema.task == Task::kClassification
-                                  ? fmt::format("accuracy {:.4f}, log loss {:.4f}", s.accuracy, s.log_loss)
+                                  ? fmt::format("accuracy {:.4f}, log loss {:.4f}", s.accuracy, s.loss)
                                   : fmt::format("RMSE {:.6g}", s.rmse);
   return fmt::format("{}: {} ({} sequences, {} targets)\n",
                      fit.held_out ? "validation" : "training (nothing was held out)", figures, s.sequences, s.targets);

@@ -144,7 +144,7 @@ nb::dict score_of(const Fit& fit) {
   nb::dict score;
   const bool classes = fit.model.schema.task == Task::kClassification;
   if (classes) score["accuracy"] = fit.validation.accuracy;
-  if (classes) score["log_loss"] = fit.validation.log_loss;
+  if (classes) score["log_loss"] = fit.validation.loss;
   if (!classes) score["rmse"] = fit.validation.rmse;
   score["sequences"] = fit.validation.sequences;
   score["targets"] = fit.validation.targets;

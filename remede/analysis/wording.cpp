@@ -269,13 +269,13 @@ std::vector<std::string> write_texts(const Wording& words, int leaf) {
 
 std::vector<float> leaf_probabilities(const Wording& words, int leaf) {
   const Tree& tree = *words.tree;
-  if (words.model->schema.task != Task::kClassification || tree.form.output_order != OutputOrder::kZero) return {};
+  if (!words.model->classifies() || tree.form.output_order != OutputOrder::kZero) return {};
   for (int y = 0; y < tree.n_y; ++y)
     if (any_term(words, linear_weights(tree, leaf, y))) return {};
   const auto n_y = static_cast<std::size_t>(tree.n_y);
   const float* const output = tree.output.data() + static_cast<std::size_t>(leaf) * n_y;
   std::vector<float> p(output, output + n_y);
-  softmax(p);
+  apply_link(words.model->objective(), p);
   return p;
 }
 

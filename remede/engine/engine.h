@@ -9,6 +9,7 @@
 
 #include "remede/data/sequences.h"
 #include "remede/engine/parameters.h"
+#include "remede/objective/objective.h"
 
 namespace remede {
 
@@ -27,8 +28,7 @@ struct GradientForm {
 
 // Sums over the steps of a batch that carry a target.
 struct BatchLoss {
-  double loss =
-      0;  // weighted sum of the losses: cross-entropy (natural logarithm), or the mean over outputs of squared errors
+  double loss = 0;     // weighted sum of the objective's losses
   double weight = 0;   // sum of the weights
   double correct = 0;  // weighted number of steps whose arg max is the label; 0 in regression
 
@@ -58,16 +58,16 @@ class Engine {
   virtual ~Engine() = default;
 
   // The gradient of the mean loss over the batch (the sequences of `data` with these numbers) is ASSIGNED to
-  // `gradient`. Classification iff data.label is not empty. fill: (n_x) what a missing input counts as in writes and
+  // `gradient`. fill: (n_x) what a missing input counts as in writes and
   // linear leaves. Without `carry` every sequence starts from zero memory. The result does not depend on the number of
   // threads.
-  virtual BatchLoss gradient(const Parameters<float>& parameters, const GradientForm& form, const Sequences& data,
-                             std::span<const float> fill, std::span<const std::uint32_t> batch,
+  virtual BatchLoss gradient(const Parameters<float>& parameters, const GradientForm& form, const Objective& objective,
+                             const Sequences& data, std::span<const float> fill, std::span<const std::uint32_t> batch,
                              Parameters<float>& gradient, const Carry* carry = nullptr) = 0;
 
   // The loss alone.
-  virtual BatchLoss loss(const Parameters<float>& parameters, const Sequences& data, std::span<const float> fill,
-                         std::span<const std::uint32_t> batch) = 0;
+  virtual BatchLoss loss(const Parameters<float>& parameters, const Objective& objective, const Sequences& data,
+                         std::span<const float> fill, std::span<const std::uint32_t> batch) = 0;
 };
 
 // The plain, readable form.

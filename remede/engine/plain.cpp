@@ -8,18 +8,22 @@ namespace {
 
 SequenceView<float> view(const Sequences& data, std::uint32_t s) {
   const auto at = static_cast<std::size_t>(data.offset[s]);
-  return {data.length(s), data.x.data() + at * data.n_x, data.label.empty() ? nullptr : data.label.data() + at,
-          data.value.empty() ? nullptr : data.value.data() + at * data.n_y, data.weight.data() + at};
+  return {data.length(s),
+          data.x.data() + at * data.n_x,
+          data.label.empty() ? nullptr : data.label.data() + at,
+          data.value.empty() ? nullptr : data.value.data() + at * data.n_y,
+          data.weight.data() + at,
+          data.n_y};
 }
 
 class PlainEngine final : public Engine {
  public:
   explicit PlainEngine(int threads) : threads_(threads) {}
 
-  BatchLoss gradient(const Parameters<float>& parameters, const GradientForm& form, const Sequences& data,
-                     std::span<const float> fill, std::span<const std::uint32_t> batch, Parameters<float>& gradient,
-                     const Carry* carry) override {
-    const PlainTree<float> tree(parameters, form, fill);
+  BatchLoss gradient(const Parameters<float>& parameters, const GradientForm& form, const Objective& objective,
+                     const Sequences& data, std::span<const float> fill, std::span<const std::uint32_t> batch,
+                     Parameters<float>& gradient, const Carry* carry) override {
+    const PlainTree<float> tree(parameters, form, objective, fill);
     const auto scale = static_cast<float>(1.0 / total_weight(data, batch));
     const std::vector<std::span<const std::uint32_t>> pieces = cut_pieces(batch, parameters.values.size());
     std::vector<Parameters<float>> sums(pieces.size());
@@ -49,9 +53,9 @@ class PlainEngine final : public Engine {
     return total;
   }
 
-  BatchLoss loss(const Parameters<float>& parameters, const Sequences& data, std::span<const float> fill,
-                 std::span<const std::uint32_t> batch) override {
-    const PlainTree<float> tree(parameters, GradientForm(), fill);
+  BatchLoss loss(const Parameters<float>& parameters, const Objective& objective, const Sequences& data,
+                 std::span<const float> fill, std::span<const std::uint32_t> batch) override {
+    const PlainTree<float> tree(parameters, GradientForm(), objective, fill);
     const std::vector<std::span<const std::uint32_t>> pieces = cut_pieces(batch, parameters.values.size());
     std::vector<BatchLoss> losses(pieces.size());
     parallel_for(pieces.size(), threads_, [&](std::size_t i, int) {

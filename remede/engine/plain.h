@@ -15,6 +15,7 @@
 #include "remede/base/arithmetic.h"
 #include "remede/engine/engine.h"
 #include "remede/engine/parameters.h"
+#include "remede/objective/plain.h"
 
 namespace remede {
 
@@ -24,8 +25,9 @@ struct SequenceView {
   std::size_t length = 0;
   const T* x = nullptr;                 // (length, n_x) NaN where missing
   const std::int32_t* label = nullptr;  // (length) in classification
-  const T* value = nullptr;             // (length, n_y) in regression
+  const T* value = nullptr;             // (length, n_t) in regression
   const T* weight = nullptr;            // (length) 0: no target here
+  int n_t = 1;                          // targets of a step
 };
 
 // What the backward pass needs of the forward pass.
@@ -41,8 +43,9 @@ struct Trace {
 template <typename T>
 class PlainTree {
  public:
-  PlainTree(const Parameters<T>& parameters, const GradientForm& form, std::span<const T> fill)
-      : p_(parameters), form_(form), shape_(parameters.shape), fill_(fill.begin(), fill.end()) {
+  PlainTree(const Parameters<T>& parameters, const GradientForm& form, const Objective& objective,
+            std::span<const T> fill)
+      : p_(parameters), form_(form), objective_(objective), shape_(parameters.shape), fill_(fill.begin(), fill.end()) {
     fill_.resize(static_cast<std::size_t>(shape_.n_x), T(0));
     const auto n_v = static_cast<std::size_t>(shape_.n_v());
     for (int i = 0; i < shape_.nodes(); ++i) {
@@ -87,34 +90,25 @@ class PlainTree {
 
   // Loss of the sequence. When `g` is given, the derivative of scale * loss by y is ASSIGNED to it: (length, n_y).
   BatchLoss loss(const SequenceView<T>& s, const Trace<T>& trace, T scale, std::vector<T>* g) const {
-    const int n_y = shape_.n_y;
+    const auto n_y = static_cast<std::size_t>(shape_.n_y);
     BatchLoss sum;
     if (g != nullptr) g->assign(s.length * n_y, T(0));
-    for (std::size_t t = 0; t < s.length; ++t) {
-      const T w = s.weight[t];
-      if (w == T(0)) continue;
-      const T* y = trace.y.data() + t * n_y;
-      T* slope = g != nullptr ? g->data() + t * n_y : nullptr;
-      sum.weight += static_cast<double>(w);
-      if (s.label != nullptr) {
-        const T top = *std::max_element(y, y + n_y);
-        T total = T(0);
-        for (int k = 0; k < n_y; ++k) total += exp(y[k] - top);
-        const int label = s.label[t];
-        sum.loss += static_cast<double>(w) * (log(static_cast<double>(total)) - static_cast<double>(y[label] - top));
-        if (std::max_element(y, y + n_y) - y == label) sum.correct += static_cast<double>(w);
-        if (slope != nullptr)
-          for (int k = 0; k < n_y; ++k) slope[k] = scale * w * (exp(y[k] - top) / total - (k == label ? T(1) : T(0)));
-      } else {
-        double error = 0;
-        for (int k = 0; k < n_y; ++k) {
-          const T d = y[k] - s.value[t * n_y + k];
-          error += static_cast<double>(d) * static_cast<double>(d);
-          if (slope != nullptr) slope[k] = scale * w * T(2) * d / static_cast<T>(n_y);
-        }
-        sum.loss += static_cast<double>(w) * error / n_y;
+    std::vector<T> y(n_y);
+    scalar::with_formula(objective_, [&](auto formula) {
+      for (std::size_t t = 0; t < s.length; ++t) {
+        const T w = s.weight[t];
+        if (w == T(0)) continue;
+        std::copy_n(trace.y.begin() + static_cast<std::ptrdiff_t>(t * n_y), n_y, y.begin());
+        const T label = s.label != nullptr ? static_cast<T>(s.label[t]) : T(0);
+        const T* target = s.label != nullptr ? &label : s.value + t * static_cast<std::size_t>(s.n_t);
+        const auto step = decltype(formula)::run(
+            objective_, scalar::Step<T, T>{y.data(), target, shape_.n_y, s.n_t, g != nullptr ? scale * w : w});
+        sum.weight += static_cast<double>(w);
+        sum.loss += static_cast<double>(w) * static_cast<double>(step.loss);
+        sum.correct += static_cast<double>(w) * static_cast<double>(step.correct);
+        if (g != nullptr) std::copy_n(y.begin(), n_y, g->begin() + static_cast<std::ptrdiff_t>(t * n_y));
       }
-    }
+    });
     return sum;
   }
 
@@ -290,6 +284,7 @@ class PlainTree {
 
   const Parameters<T>& p_;
   GradientForm form_;
+  Objective objective_;
   Shape shape_;
   std::vector<T> fill_;       // (n_x)
   std::vector<int> feature_;  // (nodes) the chosen feature

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 
-#include "remede/base/arithmetic.h"
 #include "remede/base/error.h"
 
 namespace remede {
@@ -28,12 +27,6 @@ class Mean {
   double sum_ = 0;
   double count_ = 0;
 };
-
-double log_loss_of(float probability) {
-  constexpr double kLeast = 1e-15;
-  const double p = probability;
-  return -log(p > kLeast ? p : kLeast);  // NaN counts as the least
-}
 
 std::vector<ClassScore> class_scores(const std::vector<double>& confusion, std::size_t n_y) {
   std::vector<ClassScore> scores(n_y);
@@ -64,7 +57,8 @@ double macro_auc(const Predictions& predictions, const Sequences& sequences, std
   return mean.value();
 }
 
-ClassificationScores classification_scores(const Predictions& predictions, const Sequences& sequences, double weight) {
+ClassificationScores classification_scores(const Objective& objective, const Predictions& predictions,
+                                           const Sequences& sequences, double weight) {
   const auto n_y = static_cast<std::size_t>(sequences.n_y);
   ClassificationScores scores;
   scores.confusion.resize(n_y * n_y);
@@ -75,7 +69,7 @@ ClassificationScores classification_scores(const Predictions& predictions, const
     const std::span<const float> p(predictions.output.data() + t * n_y, n_y);
     const auto truth = static_cast<std::size_t>(sequences.label[t]);
     scores.confusion[truth * n_y + static_cast<std::size_t>(arg_max(p))] += w;
-    loss += w * log_loss_of(p[truth]);
+    add_loss(objective, p, truth_at(sequences, t), w, loss);
   }
   scores.log_loss = loss / weight;
   scores.classes = class_scores(scores.confusion, n_y);
@@ -164,7 +158,7 @@ double area_under_curve(std::vector<RankedStep> steps) {
   return ratio(area, positives * below);
 }
 
-Scores evaluate(Task task, const Predictions& predictions, const Sequences& sequences) {
+Scores evaluate(const Objective& objective, const Predictions& predictions, const Sequences& sequences) {
   Scores scores;
   scores.sequences = sequences.count();
   for (const float w : sequences.weight) {
@@ -172,8 +166,8 @@ Scores evaluate(Task task, const Predictions& predictions, const Sequences& sequ
     scores.steps += w > 0 ? 1 : 0;
   }
   if (scores.steps == 0) fail("expected steps with a target, got none in {} steps", sequences.steps());
-  if (task == Task::kClassification) {
-    scores.classification = classification_scores(predictions, sequences, scores.weight);
+  if (classifies(objective)) {
+    scores.classification = classification_scores(objective, predictions, sequences, scores.weight);
   } else {
     scores.regression = regression_scores(predictions, sequences, scores.weight);
   }

@@ -21,7 +21,7 @@ struct ClassificationScores {
   double accuracy = 0;
   double balanced_accuracy = 0;  // mean recall of the classes that occur
   double macro_f1 = 0;           // mean over the classes that occur or are predicted
-  double log_loss = 0;           // natural logarithm; probabilities below 1e-15 count as 1e-15
+  double log_loss = 0;           // natural logarithm; probabilities below kLeastProbability count as that
   double auc = 0;                // mean over the classes of the area under the ROC curve of that class against the rest
   std::vector<ClassScore> classes;  // (n_y)
   std::vector<double> confusion;    // (n_y, n_y) weight of the steps by class and predicted class
@@ -47,7 +47,7 @@ struct Scores {
 };
 
 // Throws Error when no step carries a target. REQUIRES: predictions are of these sequences.
-Scores evaluate(Task task, const Predictions& predictions, const Sequences& sequences);
+Scores evaluate(const Objective& objective, const Predictions& predictions, const Sequences& sequences);
 
 // The area under the ROC curve, ties counting half; NaN unless both kinds have weight.
 struct RankedStep {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "remede/model/tree.h"
+#include "remede/objective/objective.h"
 #include "remede/schema/schema.h"
 
 namespace remede {
@@ -24,6 +25,9 @@ struct Model {
   std::vector<Tree> trees;  // at least one; each has its own memory; their probabilities or values are averaged
   TrainingRecord training;
 
+  // What it was trained for and is judged by; its link makes the answers.
+  const Objective& objective() const { return default_objective(schema.task); }
+  bool classifies() const { return remede::classifies(objective()); }
   int n_x() const { return schema.n_x(); }
   int n_y() const { return schema.n_y(); }
   int node_count() const;  // over all trees

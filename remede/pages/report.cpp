@@ -94,7 +94,7 @@ std::string trace_section(const Model& model, const Dataset& data, const Predict
   SampleOptions options;
   options.most_sequences = data.sequences.count();
   options.most_values = static_cast<std::size_t>(-1);
-  for (const Excerpt& excerpt : choose_sample(model.schema.task, data.sequences, predictions, options).excerpts) {
+  for (const Excerpt& excerpt : choose_sample(model.objective(), data.sequences, predictions, options).excerpts) {
     if (data.sequences.length(excerpt.sequence) > kMostTraced) continue;
     const Trace worst = trace(model, data, excerpt.sequence);
     const std::string what = data.sequences.has_targets() ? "Where the model does worst" : "One sequence";
@@ -131,7 +131,7 @@ std::string report_page(const Model& model, const Dataset& data, const ReportOpt
   const Predictions predictions = predict(model, sequences, options.threads);
   Scores scores;
   const bool scored = any_target(sequences);
-  if (scored) scores = evaluate(model.schema.task, predictions, sequences);
+  if (scored) scores = evaluate(model.objective(), predictions, sequences);
   std::string body = origin(options) + head_figures(model, sequences, scored ? &scores : nullptr);
   if (scored) body += score_section(model, sequences, predictions, scores);
   body += tree_section(model, observe(model, sequences));

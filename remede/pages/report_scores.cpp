@@ -58,7 +58,8 @@ std::string confusion(const Model& model, const ClassificationScores& scores) {
 
 // The share of right answers, or the root of the mean squared error, by the place of the step in its sequence.
 std::string over_time(const Model& model, const Sequences& data, const Predictions& predictions) {
-  const bool classifies = model.schema.task == Task::kClassification;
+  const Objective& objective = model.objective();
+  const bool classifies = model.classifies();
   const auto n_y = static_cast<std::size_t>(model.n_y());
   std::size_t longest = 0;
   for (std::size_t s = 0; s < data.count(); ++s) longest = std::max(longest, data.length(s));
@@ -70,11 +71,9 @@ std::string over_time(const Model& model, const Sequences& data, const Predictio
       const std::size_t t = static_cast<std::size_t>(data.offset[s]) + i;
       if (data.weight[t] <= 0) continue;
       const std::span<const float> y = std::span(predictions.output).subspan(t * n_y, n_y);
-      double value = classifies && arg_max(y) == data.label[t] ? 1 : 0;
-      for (std::size_t o = 0; !classifies && o < n_y; ++o) {
-        const double d = static_cast<double>(y[o]) - static_cast<double>(data.value[t * n_y + o]);
-        value += d * d / static_cast<double>(n_y);
-      }
+      const Truth truth = truth_at(data, t);
+      const double value =
+          classifies ? (is_correct(objective, y, truth) ? 1.0 : 0.0) : squared_error(objective, y, truth);
       sum[i / per_place] += static_cast<double>(data.weight[t]) * value;
       weight[i / per_place] += static_cast<double>(data.weight[t]);
     }

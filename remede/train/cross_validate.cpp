@@ -88,7 +88,7 @@ CrossValidation cross_validate(const RawDataset& data, const std::vector<Split>&
     if (result.stopped) break;
     const Sequences test = select(all.sequences, fold.validation);
     const Predictions predictions = predict_batch(fitted.model, test, config.threads);
-    result.folds.push_back({evaluate(result.task, predictions, test), fitted.model.node_count()});
+    result.folds.push_back({evaluate(fitted.model.objective(), predictions, test), fitted.model.node_count()});
     if (finished) finished(result);
   }
   return result;

@@ -91,11 +91,11 @@ Score score_held_out(const std::vector<Candidate>& candidates, const std::vector
     sum.targets += s.targets;
     sum.weight += s.weight;
     sum.accuracy += s.accuracy * s.weight;
-    sum.log_loss += s.log_loss * s.weight;
+    sum.loss += s.loss * s.weight;
     squares += s.rmse * s.rmse * s.weight;
   }
   sum.accuracy /= sum.weight;
-  sum.log_loss /= sum.weight;
+  sum.loss /= sum.weight;
   sum.rmse = std::sqrt(squares / sum.weight);
   return sum;
 }
@@ -112,14 +112,8 @@ std::vector<std::vector<Model>> models_of(const SearchResult& found, const std::
 
 double mean_solved_loss(const std::vector<Prepared>& folds) {
   double sum = 0;
-  for (const Prepared& fold : folds) sum += solved_loss(fold.validation) / static_cast<double>(folds.size());
+  for (const Prepared& fold : folds) sum += solved_loss(fold.data.objective, fold.validation) / static_cast<double>(folds.size());
   return sum;
-}
-
-// Mean log loss, or the root of the mean squared error.
-double loss_of(const Model& model, const Sequences& data) {
-  const Score s = score(model, data);
-  return data.label.empty() ? s.rmse : s.log_loss;
 }
 
 // Polishes what was chosen, on all the data, where data are few enough for that to matter. A tree that predicts these
@@ -142,10 +136,10 @@ void polish_all(const std::vector<std::vector<Finalist>>& finalists, std::vector
     SimplifyOptions options;
     options.tolerance.stop = hurry;
     options.exact.drop_inputs = false;
-    options.tolerance.log_loss = options.tolerance.squared_error =
+    options.tolerance.log_loss = options.tolerance.loss_share =
         0;  // nothing is held out any more, and what is known by heart bears much
     if (config.simplify) trained = simplify(trained, options, &judged, &judged).model;
-    if (loss_of(trained, weighted) <= loss_of(model, weighted)) model = std::move(trained);
+    if (score(trained, weighted).loss <= score(model, weighted).loss) model = std::move(trained);
   });
 }
 

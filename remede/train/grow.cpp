@@ -13,9 +13,10 @@ namespace {
 constexpr std::array<float, 4> kSpeeds = {0.3F, 0.1F, 0.03F, 0.01F};  // of the averages; cells take tanh of the input
 constexpr float kSlope = 0.5F;  // of it, so that it stays nearly straight where inputs usually are
 constexpr std::size_t kMostRows = 8192;
-constexpr std::size_t kMostNumbers = 2'000'000;  // in the table
-constexpr std::size_t kLeastRows = 10;           // in a leaf
-constexpr float kAhead = 1.0F;                   // of the chosen feature's logit before the others
+constexpr std::size_t kMostNumbers = 2'000'000;       // in the table
+constexpr std::size_t kLeastRows = 10;                // in a leaf
+constexpr Smoothing kSmoothing = {0.02, 1e-6, 1e-6};  // of the shares of classes in a leaf
+constexpr float kAhead = 1.0F;                        // of the chosen feature's logit before the others
 
 float logit(float p) { return log(p / (1.0F - p)); }
 
@@ -32,6 +33,7 @@ struct GrowthTable {
 // A window that goes on where the one before it ended keeps its averages.
 GrowthTable growth_table(const TrainingData& data, bool averages) {
   const Sequences& all = data.training;
+  const bool classes = classifies(data.objective);
   GrowthTable table;
   table.n_x = static_cast<std::size_t>(all.n_x);
   table.n_y = static_cast<std::size_t>(all.n_y);
@@ -54,8 +56,8 @@ GrowthTable growth_table(const TrainingData& data, bool averages) {
         for (std::size_t f = 0; f < table.n_x; ++f) table.columns[f].push_back(x[f]);
         for (std::size_t a = 0; a < average.size(); ++a) table.columns[table.n_x + a].push_back(average[a]);
         for (std::size_t k = 0; k < table.n_y; ++k)
-          table.target.push_back(all.label.empty() ? all.value[t * table.n_y + k]
-                                                   : static_cast<float>(all.label[t] == static_cast<std::int32_t>(k)));
+          table.target.push_back(classes ? static_cast<float>(all.label[t] == static_cast<std::int32_t>(k))
+                                         : all.value[t * table.n_y + k]);
         table.weight.push_back(all.weight[t]);
       }
       for (std::size_t a = 0; a < average.size(); ++a)
@@ -74,8 +76,8 @@ struct Cut {
 
 class Growth {
  public:
-  Growth(const GrowthTable& table, bool classes, Parameters<float>& parameters)
-      : table_(table), classes_(classes), p_(parameters), best_(table.columns.size(), 0.0) {}
+  Growth(const GrowthTable& table, const Objective& objective, Parameters<float>& parameters)
+      : table_(table), objective_(objective), p_(parameters), best_(table.columns.size(), 0.0) {}
 
   void run() {
     // Level by level: the splits that decide most choose their averages first.
@@ -164,20 +166,13 @@ class Growth {
     return cells_.size() - 1;
   }
 
-  // The mean, or the logarithms of the classes' shares.
+  // The best constant; the scores of classes around 0.
   void answer(std::size_t leaf, const std::vector<std::uint32_t>& rows) {
-    std::vector<double> sum(table_.n_y);
-    double weight = 0;
-    for (const std::uint32_t row : rows) add(row, 1.0, sum, weight);
+    TargetSums targets(static_cast<int>(table_.n_y));
+    for (const std::uint32_t row : rows) add(row, 1.0, targets.sum, targets.weight);
     const std::span<float> output = p_[Group::kOutput].subspan(leaf * table_.n_y, table_.n_y);
-    for (std::size_t k = 0; k < table_.n_y; ++k) {
-      if (classes_)
-        output[k] = static_cast<float>(
-            log((sum[k] + 0.02 * weight + 1e-6) / (weight * (1 + 0.02 * static_cast<double>(table_.n_y)) + 1e-6)));
-      else
-        output[k] = weight > 0 ? static_cast<float>(sum[k] / weight) : 0.0F;
-    }
-    if (!classes_) return;
+    best_constant(objective_, targets, kSmoothing, output);
+    if (!shift_invariant(objective_)) return;
     const float mean = std::accumulate(output.begin(), output.end(), 0.0F) / static_cast<float>(table_.n_y);
     for (float& y : output) y -= mean;
   }
@@ -206,7 +201,7 @@ class Growth {
   }
 
   const GrowthTable& table_;
-  const bool classes_;
+  const Objective objective_;
   Parameters<float>& p_;
   std::vector<double> best_;        // (columns) largest gain anywhere
   std::vector<std::size_t> cells_;  // the column that each cell is
@@ -222,7 +217,7 @@ bool can_grow(const Shape& shape) {
 void grow(const TrainingData& data, Parameters<float>& parameters) {
   const GrowthTable table = growth_table(data, parameters.shape.n_m > 0);
   if (table.rows < 2 * kLeastRows) return;
-  Growth(table, !data.training.label.empty(), parameters).run();
+  Growth(table, data.objective, parameters).run();
 }
 
 }  // namespace remede

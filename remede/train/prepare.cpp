@@ -102,6 +102,7 @@ void finish(const Schema& schema, const Config& config, const Shifts& shifts, co
   p.data.validation = p.validation;
   Sequences* both[] = {&p.data.training, &p.data.validation};
   const bool classes = schema.task == Task::kClassification;
+  p.data.objective = default_objective(schema.task);
   if (classes && config.class_weights == ClassWeights::kBalanced) balance(Sequences(p.data.training), both);
   const Sequences& measured = scaled_by != nullptr ? *scaled_by : p.data.training;
   if (scales_inputs(config, measured)) scale_inputs(measured, shifts.inputs, p.scaling);
@@ -195,6 +196,7 @@ std::vector<Prepared> prepare_folds(const Dataset& training, const Dataset* vali
 
 TrainingData everything(const Dataset& training, const Prepared& prepared, const Config& config) {
   TrainingData all;
+  all.objective = prepared.data.objective;
   all.training = with_class_weights(training.sequences, config);
   all.fill = prepared.data.fill;
   all.quantiles = prepared.data.quantiles;

@@ -7,7 +7,6 @@
 #include <mutex>
 #include <numeric>
 
-#include "remede/base/arithmetic.h"
 #include "remede/base/error.h"
 #include "remede/base/threads.h"
 
@@ -21,41 +20,9 @@ constexpr double kAlmost = 10;                 // times the loss that counts as 
 constexpr std::uint64_t kShortRound = 400;     // updates
 constexpr double kSolved = 0.01;               // of the loss of a model that knows the classes' frequencies only
 
-// The loss of the best constant answer on the validation data.
-double constant_loss(const Sequences& data) {
-  double weight = 0;
-  if (data.label.empty()) {
-    double squares = 0;
-    std::vector<double> mean(static_cast<std::size_t>(data.n_y), 0.0);
-    for (std::size_t t = 0; t < data.steps(); ++t) {
-      weight += static_cast<double>(data.weight[t]);
-      for (int k = 0; k < data.n_y; ++k)
-        if (data.weight[t] > 0.0F)
-          mean[k] += static_cast<double>(data.weight[t]) * static_cast<double>(data.value[t * data.n_y + k]);
-    }
-    for (std::size_t t = 0; t < data.steps(); ++t)
-      for (int k = 0; k < data.n_y; ++k) {
-        if (data.weight[t] == 0.0F) continue;
-        const double d = static_cast<double>(data.value[t * data.n_y + k]) - mean[k] / weight;
-        squares += static_cast<double>(data.weight[t]) * d * d / data.n_y;
-      }
-    return squares / weight;
-  }
-  std::vector<double> of_class(static_cast<std::size_t>(data.n_y), 0.0);
-  for (std::size_t t = 0; t < data.steps(); ++t) {
-    if (data.weight[t] == 0.0F) continue;
-    of_class[static_cast<std::size_t>(data.label[t])] += static_cast<double>(data.weight[t]);
-    weight += static_cast<double>(data.weight[t]);
-  }
-  double entropy = 0;
-  for (const double w : of_class)
-    if (w > 0) entropy -= w / weight * log(w / weight);
-  return entropy;
-}
-
 double mean_constant_loss(const std::vector<const TrainingData*>& folds) {
   double sum = 0;
-  for (const TrainingData* fold : folds) sum += constant_loss(fold->validation);
+  for (const TrainingData* fold : folds) sum += constant_loss(fold->objective, fold->validation);
   return sum / static_cast<double>(folds.size());
 }
 
@@ -405,7 +372,9 @@ std::uint64_t updates_after(std::uint64_t rounds, std::uint64_t first_round) {
   return rounds == 0 ? 0 : first_round << (rounds - 1);
 }
 
-double solved_loss(const Sequences& validation) { return kSolved * constant_loss(validation); }
+double solved_loss(const Objective& objective, const Sequences& validation) {
+  return kSolved * constant_loss(objective, validation);
+}
 
 SearchResult search(const Config& config, const std::vector<Portfolio>& stages,
                     const std::vector<const TrainingData*>& folds, Session& session, const SecondsAfter& after) {

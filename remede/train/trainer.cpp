@@ -51,8 +51,8 @@ BatchLoss Trainer::batch_gradient(std::span<const std::uint32_t> batch, Engine& 
   const bool carries = !data_->continues.empty();
   if (!blur_) {
     const Carry carry{before_, after_};
-    return engine.gradient(parameters_, plan_.gradient, data_->training, data_->fill, batch, gradient_,
-                           carries ? &carry : nullptr);
+    return engine.gradient(parameters_, plan_.gradient, data_->objective, data_->training, data_->fill, batch,
+                           gradient_, carries ? &carry : nullptr);
   }
   const auto n_m = static_cast<std::ptrdiff_t>(carries ? plan_.shape.n_m : 0);
   of_batch_.resize(batch.size());
@@ -62,8 +62,8 @@ BatchLoss Trainer::batch_gradient(std::span<const std::uint32_t> batch, Engine& 
   for (std::size_t i = 0; i < batch.size(); ++i)
     std::copy_n(before_.begin() + batch[i] * n_m, n_m, before_of_batch_.begin() + static_cast<std::ptrdiff_t>(i) * n_m);
   const Carry carry{before_of_batch_, after_of_batch_};
-  const BatchLoss loss = engine.gradient(parameters_, plan_.gradient, blur_->batch(batch, epoch_), data_->fill,
-                                         of_batch_, gradient_, carries ? &carry : nullptr);
+  const BatchLoss loss = engine.gradient(parameters_, plan_.gradient, data_->objective, blur_->batch(batch, epoch_),
+                                         data_->fill, of_batch_, gradient_, carries ? &carry : nullptr);
   for (std::size_t i = 0; i < batch.size(); ++i)
     std::copy_n(after_of_batch_.begin() + static_cast<std::ptrdiff_t>(i) * n_m, n_m, after_.begin() + batch[i] * n_m);
   return loss;
@@ -122,7 +122,7 @@ std::span<const std::uint32_t> Trainer::next_batch() {
 }
 
 BatchLoss Trainer::validate(Engine& engine) {
-  const BatchLoss loss = engine.loss(average_, data_->validation, data_->fill, validation_);
+  const BatchLoss loss = engine.loss(average_, data_->objective, data_->validation, data_->fill, validation_);
   validation_curve_.push_back(loss.mean());
   training_curve_.push_back(since_validation_.mean());
   since_validation_ = BatchLoss();

@@ -5,12 +5,14 @@
 #include <vector>
 
 #include "remede/data/sequences.h"
+#include "remede/objective/objective.h"
 #include "remede/train/start.h"
 
 namespace remede {
 
 // Shared and read-only; must outlive the trainers.
 struct TrainingData {
+  Objective objective;  // of the scaled targets
   Sequences training;
   Sequences validation;      // may be the training data again
   std::vector<float> fill;   // (n_x) what a missing input counts as

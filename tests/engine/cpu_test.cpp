@@ -16,6 +16,7 @@ struct Setting {
   GradientForm form;
   Task task = Task::kClassification;
   double missing = 0;
+  const Objective& objective() const { return default_objective(task); }
 };
 
 Setting random_setting(Random& random, int depth) {
@@ -82,9 +83,10 @@ void expect_same(const Setting& s, std::uint64_t seed) {
   for (float& m : before) m = static_cast<float>(random.uniform(-2.0, 2.0));
   const Carry carry_plain{before, after_plain}, carry_fast{before, after_fast};
   const bool carried = seed % 2 == 0;
-  const BatchLoss a =
-      make_plain_engine()->gradient(p, s.form, data, fill, batch, plain, carried ? &carry_plain : nullptr);
-  const BatchLoss b = make_engine()->gradient(p, s.form, data, fill, batch, fast, carried ? &carry_fast : nullptr);
+  const BatchLoss a = make_plain_engine()->gradient(p, s.form, s.objective(), data, fill, batch, plain,
+                                                    carried ? &carry_plain : nullptr);
+  const BatchLoss b =
+      make_engine()->gradient(p, s.form, s.objective(), data, fill, batch, fast, carried ? &carry_fast : nullptr);
   EXPECT_EQ(after_plain, after_fast) << "seed " << seed;
   EXPECT_NEAR(a.mean(), b.mean(), 1e-5 * std::max(1.0, a.mean())) << "seed " << seed;
   EXPECT_NEAR(a.weight, b.weight, 1e-4);
@@ -130,8 +132,8 @@ TEST(cpu_engine, long_sequences_and_their_windows_lose_the_same) {
     ASSERT_GT(whole.steps(), 3000U);
     const Parameters<float> p = random_parameters(s.shape, seed);
     const std::uint32_t only[] = {0};
-    const BatchLoss plain = make_plain_engine()->loss(p, whole, {}, only),
-                    fast = make_engine()->loss(p, whole, {}, only);
+    const BatchLoss plain = make_plain_engine()->loss(p, s.objective(), whole, {}, only),
+                    fast = make_engine()->loss(p, s.objective(), whole, {}, only);
     EXPECT_NEAR(plain.mean(), fast.mean(), 1e-4 * std::max(1.0, plain.mean()));
     const auto n_m = static_cast<std::size_t>(s.shape.n_m);
     std::vector<float> before(windows.count() * n_m), after(before);
@@ -139,7 +141,7 @@ TEST(cpu_engine, long_sequences_and_their_windows_lose_the_same) {
     Parameters<float> gradient;
     for (std::uint32_t w = 0; w < windows.count(); ++w) {
       const Carry carry{before, after};
-      sum += make_engine()->gradient(p, s.form, windows, {}, std::span(&w, 1), gradient, &carry);
+      sum += make_engine()->gradient(p, s.form, s.objective(), windows, {}, std::span(&w, 1), gradient, &carry);
       if (w + 1 < windows.count())
         std::copy_n(after.begin() + static_cast<std::ptrdiff_t>(w * n_m), n_m,
                     before.begin() + static_cast<std::ptrdiff_t>((w + 1) * n_m));
@@ -156,9 +158,9 @@ TEST(cpu_engine, gives_the_same_bits_for_any_number_of_threads) {
     const Parameters<float> p = random_parameters(s.shape, 7);
     const std::vector<std::uint32_t> batch = all_of(data);
     Parameters<float> one, many;
-    const BatchLoss first = make_engine(1)->gradient(p, s.form, data, {}, batch, one);
+    const BatchLoss first = make_engine(1)->gradient(p, s.form, s.objective(), data, {}, batch, one);
     for (const int threads : {2, 3, 4}) {
-      const BatchLoss again = make_engine(threads)->gradient(p, s.form, data, {}, batch, many);
+      const BatchLoss again = make_engine(threads)->gradient(p, s.form, s.objective(), data, {}, batch, many);
       EXPECT_EQ(one.values, many.values) << threads << " threads, depth " << depth;
       EXPECT_EQ(first.loss, again.loss);
     }
@@ -171,7 +173,7 @@ TEST(cpu_engine, takes_an_empty_batch) {
   data.n_x = 1;
   data.n_y = 2;
   Parameters<float> gradient;
-  const BatchLoss loss = make_engine()->gradient(random_parameters(shape, 1), {}, data, {}, {}, gradient);
+  const BatchLoss loss = make_engine()->gradient(random_parameters(shape, 1), {}, {}, data, {}, {}, gradient);
   EXPECT_EQ(loss.weight, 0.0);
   for (const float g : gradient.values) EXPECT_EQ(g, 0.0F);
 }

@@ -23,6 +23,10 @@ struct Case {
   GradientForm form;
   bool classification = false;
   std::size_t batch = 0, steps = 0;
+
+  const Objective& objective() const {
+    return default_objective(classification ? Task::kClassification : Task::kRegression);
+  }
 };
 
 std::vector<double> flat(const json& j) {
@@ -140,7 +144,7 @@ void expect_gradients(const Case& c, const Parameters<T>& got, double tolerance)
 template <typename T>
 void check_plain(const Case& c, double tolerance) {
   const auto p = parameters<T>(c, "parameters");
-  const PlainTree<T> tree(p, c.form, {});
+  const PlainTree<T> tree(p, c.form, c.objective(), {});
   const auto convert = [](const std::vector<double>& from) { return std::vector<T>(from.begin(), from.end()); };
   double weight = 0;
   for (const auto& length : c.j.at("lengths")) weight += length.get<double>();
@@ -152,7 +156,8 @@ void check_plain(const Case& c, double tolerance) {
     const std::vector<double> target = flat(c.j.at("target")[b]);
     const std::vector<std::int32_t> label(target.begin(), target.end());
     const std::vector<T> value = convert(target);
-    SequenceView<T> s{length, x.data(), c.classification ? label.data() : nullptr, value.data(), ones.data()};
+    SequenceView<T> s{length,       x.data(),    c.classification ? label.data() : nullptr,
+                      value.data(), ones.data(), c.shape.n_y};
     Trace<T> trace;
     std::vector<T> g;
     tree.forward(s, trace);
@@ -178,9 +183,9 @@ void check_engine(const Case& c, Engine& engine) {
   for (std::size_t s = 0; s < all.size(); ++s) all[s] = static_cast<std::uint32_t>(s);
   const auto p = parameters<float>(c, "parameters");
   Parameters<float> gradient;
-  const BatchLoss loss = engine.gradient(p, c.form, data, {}, all, gradient);
+  const BatchLoss loss = engine.gradient(p, c.form, c.objective(), data, {}, all, gradient);
   EXPECT_NEAR(loss.mean(), c.j.at("loss").get<double>(), 1e-4 * std::max(1.0, loss.mean())) << c.name;
-  EXPECT_NEAR(engine.loss(p, data, {}, all).mean(), loss.mean(), 1e-6) << c.name;
+  EXPECT_NEAR(engine.loss(p, c.objective(), data, {}, all).mean(), loss.mean(), 1e-6) << c.name;
   expect_gradients<float>(c, gradient, 1e-4);
 }
 

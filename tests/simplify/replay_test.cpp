@@ -84,7 +84,7 @@ TEST(Replay, ChangesAreThoseOfAFullRun) {
   shape.most_trees = 3;
   Tolerance any;
   any.accuracy = 1;
-  any.log_loss = any.squared_error = 1e30;
+  any.log_loss = any.loss_share = 1e30;
   for (std::uint64_t seed = 0; seed < 150; ++seed) {
     Random random(seed);
     Model model = test::random_model(random, shape);

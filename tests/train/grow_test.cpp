@@ -39,6 +39,7 @@ Dataset slow_average(int sequences, std::uint64_t seed, int length = 200) {
 
 TrainingData training_of(const Dataset& data) {
   TrainingData training;
+  training.objective = default_objective(data.schema.task);
   training.training = training.validation = data.sequences;
   training.fill.assign(static_cast<std::size_t>(data.sequences.n_x), 0.0F);
   training.quantiles = input_quantiles(data.sequences);

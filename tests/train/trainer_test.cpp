@@ -44,7 +44,7 @@ class Recorder final : public Engine {
     return other.batches;
   }
 
-  BatchLoss gradient(const Parameters<float>& parameters, const GradientForm&, const Sequences& data,
+  BatchLoss gradient(const Parameters<float>& parameters, const GradientForm&, const Objective&, const Sequences& data,
                      std::span<const float>, std::span<const std::uint32_t> batch, Parameters<float>& gradient,
                      const Carry*) override {
     batches.emplace_back(batch.begin(), batch.end());
@@ -53,7 +53,7 @@ class Recorder final : public Engine {
     if (batches.size() == bad_update) gradient.values.back() = std::numeric_limits<float>::quiet_NaN();
     return {1.0, 1.0, 0.0};
   }
-  BatchLoss loss(const Parameters<float>&, const Sequences&, std::span<const float>,
+  BatchLoss loss(const Parameters<float>&, const Objective&, const Sequences&, std::span<const float>,
                  std::span<const std::uint32_t> batch) override {
     return {loss_to_give * static_cast<double>(batch.size()), static_cast<double>(batch.size()), 0.0};
   }

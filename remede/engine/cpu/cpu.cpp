@@ -17,10 +17,10 @@ class CpuEngine final : public Engine {
  public:
   explicit CpuEngine(int threads) : threads_(threads <= 0 ? hardware_threads() : threads), scratch_(threads_) {}
 
-  BatchLoss gradient(const Parameters<float>& parameters, const GradientForm& form, const Sequences& data,
-                     std::span<const float> fill, std::span<const std::uint32_t> batch, Parameters<float>& gradient,
-                     const Carry* carry) override {
-    const BatchLoss total = run(parameters, form, data, fill, batch, true, carry);
+  BatchLoss gradient(const Parameters<float>& parameters, const GradientForm& form, const Objective& objective,
+                     const Sequences& data, std::span<const float> fill, std::span<const std::uint32_t> batch,
+                     Parameters<float>& gradient, const Carry* carry) override {
+    const BatchLoss total = run(parameters, form, objective, data, fill, batch, true, carry);
     if (!(gradient.shape == parameters.shape) || gradient.values.size() != parameters.values.size())
       gradient = Parameters<float>(parameters.shape);
     if (total.weight == 0) {
@@ -35,15 +35,16 @@ class CpuEngine final : public Engine {
     return total;
   }
 
-  BatchLoss loss(const Parameters<float>& parameters, const Sequences& data, std::span<const float> fill,
-                 std::span<const std::uint32_t> batch) override {
-    return run(parameters, GradientForm(), data, fill, batch, false, nullptr);
+  BatchLoss loss(const Parameters<float>& parameters, const Objective& objective, const Sequences& data,
+                 std::span<const float> fill, std::span<const std::uint32_t> batch) override {
+    return run(parameters, GradientForm(), objective, data, fill, batch, false, nullptr);
   }
 
  private:
-  BatchLoss run(const Parameters<float>& parameters, const GradientForm& form, const Sequences& data,
-                std::span<const float> fill, std::span<const std::uint32_t> batch, bool gradient, const Carry* carry) {
-    cpu::prepare(parameters, form, !data.label.empty(), tree_);
+  BatchLoss run(const Parameters<float>& parameters, const GradientForm& form, const Objective& objective,
+                const Sequences& data, std::span<const float> fill, std::span<const std::uint32_t> batch, bool gradient,
+                const Carry* carry) {
+    cpu::prepare(parameters, form, objective, tree_);
     order_.assign(batch.begin(), batch.end());
     // Longest first, so that lanes of a block end together: no step of a long sequence is paid for by a short one.
     const auto longer = [&](std::uint32_t a, std::uint32_t b) { return data.length(a) > data.length(b); };

@@ -13,6 +13,7 @@
 #include "remede/engine/cpu/kernel.h"
 #include "remede/engine/cpu/leaf-inl.h"
 #include "remede/engine/cpu/paths-inl.h"
+#include "remede/objective/vector-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace remede {
@@ -28,7 +29,7 @@ struct Block {
     return n;
   }
   bool missing = false;  // some input is NaN
-  bool classes = false;
+  int targets = 1;       // numbers of a target
 };
 
 template <typename Vector>
@@ -116,8 +117,9 @@ inline Block load_block(const PreparedTree& tree, const cpu::Piece& piece, std::
                         std::size_t begin, std::size_t most, Scratch& s) {
   const Sequences& data = *piece.data;
   Block b;
-  b.classes = !data.label.empty();
-  const int n_x = tree.shape.n_x, n_v = tree.shape.n_v(), n_y = tree.shape.n_y;
+  const bool classes = classifies(tree.objective);
+  b.targets = classes ? 1 : data.n_y;
+  const int n_x = tree.shape.n_x, n_v = tree.shape.n_v();
   const float *x[16] = {}, *weight[16] = {}, *value[16] = {};
   const std::int32_t* label[16] = {};
   for (std::size_t lane = 0; lane < numbers.size(); ++lane) {
@@ -126,13 +128,13 @@ inline Block load_block(const PreparedTree& tree, const cpu::Piece& piece, std::
     const auto first = static_cast<std::size_t>(data.offset[numbers[lane]]) + (b.length[lane] > 0 ? begin : 0);
     x[lane] = data.x.data() + first * static_cast<std::size_t>(n_x);
     weight[lane] = data.weight.data() + first;
-    if (b.classes)
+    if (classes)
       label[lane] = data.label.data() + first;
     else
-      value[lane] = data.value.data() + first * static_cast<std::size_t>(n_y);
+      value[lane] = data.value.data() + first * static_cast<std::size_t>(b.targets);
   }
   b.steps = b.length[0];
-  reserve(tree, b.steps, b.classes ? 1 : n_y, s);
+  reserve(tree, b.steps, b.targets, s);
   b.missing = load_lanes(x, b, n_x, tree.v_step(), s.v.data());
   for (std::size_t t = 0; t < b.steps;
        ++t) {  // behind v a one, for the sums of the nodes, and zeros up to the next step's
@@ -141,10 +143,10 @@ inline Block load_block(const PreparedTree& tree, const cpu::Piece& piece, std::
     for (int k = n_v + 1; k < tree.node_row; ++k) store(set(0.0F), behind + (k - n_v) * 16);
   }
   load_lanes(weight, b, 1, 16, s.weight.data());
-  if (b.classes)
+  if (classes)
     load_lanes(label, b, 1, 16, s.target.data());
   else
-    load_lanes(value, b, n_y, static_cast<std::size_t>(n_y) * 16, s.target.data());
+    load_lanes(value, b, b.targets, static_cast<std::size_t>(b.targets) * 16, s.target.data());
   if (b.missing) {  // splits see NaN, everything else the filled value
     at_least(s.split_v, (b.steps + 1) * tree.v_step());
     std::copy_n(s.v.data(), (b.steps + 1) * tree.v_step(), s.split_v.data());
@@ -231,54 +233,24 @@ HWY_NOINLINE void forward(const PreparedTree& tree, const Block& b, Scratch& s) 
 }
 
 // Adds the block's loss, and turns s.y into the derivative of the loss by the outputs.
+template <typename Formula>
 HWY_NOINLINE void loss(const PreparedTree& tree, const Block& b, Scratch& s, BatchLoss& total) {
   const int n_y = tree.shape.n_y;
-  const Wide zero = set(0.0F), one = set(1.0F);
+  const Wide zero = set(0.0F);
   Wide loss_sum = zero, weight_sum = zero, correct_sum = zero;
   for (std::size_t t = 0; t < b.steps; ++t) {
     float* y = s.y.data() + t * n_y * 16;
     const Wide weight = load(s.weight.data() + t * 16);
-    if (bits(gt(weight, zero)) == 0) {
+    const WideMask counts = gt(weight, zero);  // a lane without a target may hold anything: keep it out of the sums
+    if (bits(counts) == 0) {
       std::fill_n(y, n_y * 16, 0.0F);
       continue;
     }
-    const WideMask counts = gt(weight, zero);  // a lane without a target may hold anything: keep it out of the sums
+    const float* target = s.target.data() + t * static_cast<std::size_t>(b.targets) * 16;
+    const auto step = Formula::run(tree.objective, Step<Wide, float>{y, target, n_y, b.targets, weight});
     weight_sum = add(weight_sum, weight);
-    Wide step_loss = zero;
-    if (b.classes) {
-      const Wide label = load(s.target.data() + t * 16);
-      Wide top = load(y), best = zero, of_label = zero;
-      for (int k = 1; k < n_y; ++k) {
-        const WideMask larger = gt(load(y + k * 16), top);
-        top = select(larger, load(y + k * 16), top);
-        best = select(larger, set(static_cast<float>(k)), best);
-      }
-      Wide sum = zero;
-      for (int k = 0; k < n_y; ++k) {
-        const Wide shifted = sub(load(y + k * 16), top), e = exp(shifted);
-        of_label = select(eq(label, set(static_cast<float>(k))), shifted, of_label);
-        sum = add(sum, e);
-        store(e, y + k * 16);
-      }
-      const Wide share = div(one, sum);
-      for (int k = 0; k < n_y; ++k) {
-        const Wide p = mul(load(y + k * 16), share);
-        const Wide hit = keep(eq(label, set(static_cast<float>(k))), one);
-        store(keep(counts, mul(weight, sub(p, hit))), y + k * 16);
-      }
-      step_loss = sub(log(sum), of_label);
-      correct_sum = add(correct_sum, keep(eq(best, label), weight));
-    } else {
-      const Wide each = set(2.0F / static_cast<float>(n_y));
-      Wide squares = zero;
-      for (int k = 0; k < n_y; ++k) {
-        const Wide error = sub(load(y + k * 16), load(s.target.data() + (t * n_y + k) * 16));
-        squares = add(squares, mul(error, error));
-        store(keep(counts, mul(mul(weight, each), error)), y + k * 16);
-      }
-      step_loss = div(squares, set(static_cast<float>(n_y)));
-    }
-    loss_sum = add(loss_sum, keep(counts, mul(weight, step_loss)));
+    correct_sum = add(correct_sum, mul(weight, step.correct));
+    loss_sum = add(loss_sum, keep(counts, mul(weight, step.loss)));
   }
   alignas(64) float lanes[3][16];
   store(loss_sum, lanes[0]);

@@ -53,7 +53,7 @@ void run_piece(const cpu::PreparedTree& tree, const cpu::Piece& piece, cpu::Scra
     for (std::size_t begin = 0; begin < longest; begin += most) {
       const Block b = load_block(tree, piece, block, begin, most, scratch);
       forward(tree, b, scratch);
-      loss(tree, b, scratch, sums.loss);
+      with_formula(tree.objective, [&](auto formula) { loss<decltype(formula)>(tree, b, scratch, sums.loss); });
       if (piece.gradient) backward(tree, b, scratch, sums);
       for (std::size_t lane = 0; lane < block.size(); ++lane)
         each_end(tree, b, scratch, lane, [&](std::size_t k, float m) { scratch.memory[k * 16 + lane] = m; });
@@ -89,9 +89,11 @@ std::size_t padded(std::size_t n) { return (n + 15) / 16 * 16; }
 
 }  // namespace
 
-void prepare(const Parameters<float>& p, const GradientForm& form, bool classes, PreparedTree& tree) {
+void prepare(const Parameters<float>& p, const GradientForm& form, const Objective& objective, PreparedTree& tree) {
   const Shape& s = p.shape;
+  const bool invariant = shift_invariant(objective);
   tree.form = form;
+  tree.objective = objective;
   if (!(tree.shape == s) || tree.rows.empty()) {
     tree.shape = s;
     int at = 0;
@@ -135,11 +137,11 @@ void prepare(const Parameters<float>& p, const GradientForm& form, bool classes,
       std::memcpy(tree.rows.data() + static_cast<std::size_t>(l) * tree.stride + tree.at[g], group.data() + l * width,
                   width * sizeof(float));
   }
-  tree.worth_begin = classes ? 1 : 0;
+  tree.worth_begin = invariant ? 1 : 0;
   for (std::int32_t l = 0; l < s.leaves(); ++l) {
     float* worth = tree.worths.data() + static_cast<std::ptrdiff_t>(l) * tree.row;
     std::memcpy(worth, tree.leaf_row(l), static_cast<std::size_t>(tree.used) * sizeof(float));
-    if (classes)
+    if (invariant)
       for (int k = s.n_y; k-- > 0;) worth[k] -= worth[0];
   }
   const std::size_t cells = p[Group::kGate].size();

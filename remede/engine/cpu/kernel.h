@@ -26,6 +26,7 @@ inline constexpr int kOverRead = 4;
 struct PreparedTree {
   Shape shape;
   GradientForm form;
+  Objective objective;
   bool dense = true;  // shallow enough to visit every node at every step
   int used = 0;       // floats of a leaf's row
   int row = 0;        // the same rounded up to a multiple of 4: the width of F and of the sums
@@ -43,9 +44,9 @@ struct PreparedTree {
   std::vector<std::int32_t> missing_goes_right;  // (nodes) the same, for gathers
   std::vector<float> feature_number;             // (nodes) the feature as a float, for comparisons in lanes
   AlignedVector<float> rows;                     // (leaves, stride), then kOverRead
-  // What a leaf is worth is F . worths, columns [worth_begin, used). The derivatives by the scores of classes sum to 0,
-  // so scores count from that of the first class, and its column is left out. Where no derivative comes back from later
-  // steps, only the columns before worth_outputs are not 0.
+  // What a leaf is worth is F . worths, columns [worth_begin, used). Where the objective is shift-invariant
+  // (classes), the derivatives by the outputs sum to 0: outputs count from the first one, whose column is left out.
+  // Where no derivative comes back from later steps, only the columns before worth_outputs are not 0.
   AlignedVector<float> worths;  // (leaves, row)
   int worth_begin = 0;
   int worth_outputs = 0;
@@ -70,7 +71,7 @@ struct Scratch {
   AlignedVector<float> split_v;             // the same with missing inputs as NaN; used only where there are any
   AlignedVector<float> u;                   // (T, n_m, 16)
   AlignedVector<float> y;                   // (T, n_y, 16) outputs, then the derivative of the loss by them
-  AlignedVector<float> target;              // (T, 1 or n_y, 16) class number, or values
+  AlignedVector<float> target;              // (T, 1 or targets, 16) class number, or values
   AlignedVector<float> weight;              // (T, 16)
   std::vector<std::int32_t> leaf;           // (T, 16)
   AlignedVector<float> values;              // shallow: (nodes + leaves, 16) the worth of the leaf below each
@@ -97,8 +98,9 @@ struct Piece {
 };
 
 // The kernels of the widest vectors this machine has, or of those that REMEDE_VECTOR names (avx512, avx2, sse4,
-// portable). prepare: classes or values are learned; finish: the gradient of scale * loss.
-void prepare(const Parameters<float>& parameters, const GradientForm& form, bool classes, PreparedTree& tree);
+// portable). finish: the gradient of scale * loss.
+void prepare(const Parameters<float>& parameters, const GradientForm& form, const Objective& objective,
+             PreparedTree& tree);
 void run_piece(const PreparedTree& tree, const Piece& piece, Scratch& scratch, PieceSums& sums);
 void finish(const Parameters<float>& parameters, const PreparedTree& tree, const PieceSums& sums, float scale,
             Parameters<float>& gradient);
