@@ -8,6 +8,7 @@
 
 #include "remede/base/text.h"
 #include "remede/model/predict.h"
+#include "remede/objective/truth.h"
 
 namespace remede {
 namespace {

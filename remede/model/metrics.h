@@ -34,8 +34,9 @@ struct RegressionScore {
 };
 
 struct RegressionScores {
-  RegressionScore overall;               // rmse and mae over all outputs, r2 their mean
-  std::vector<RegressionScore> outputs;  // (n_y)
+  std::vector<Figure> objective;         // what the objective itself is judged by, where it is none of the others
+  RegressionScore overall;               // rmse and mae over all targets, r2 their mean
+  std::vector<RegressionScore> outputs;  // (targets) of the outputs that answer with one number
 };
 
 struct Scores {
@@ -48,6 +49,10 @@ struct Scores {
 
 // Throws Error when no step carries a target. REQUIRES: predictions are of these sequences.
 Scores evaluate(const Objective& objective, const Predictions& predictions, const Sequences& sequences);
+
+// The figures of all steps together, in the order of reports: accuracy, balanced_accuracy, macro_f1, auc and log_loss,
+// or those of the objective, then rmse, mae and r2.
+std::vector<Figure> overall_figures(Task task, const Scores& scores);
 
 // The area under the ROC curve, ties counting half; NaN unless both kinds have weight.
 struct RankedStep {

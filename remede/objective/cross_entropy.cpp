@@ -1,6 +1,7 @@
 // Classes: softmax of the raw outputs, and the negative logarithm of the true class's probability.
 #include "remede/base/arithmetic.h"
 #include "remede/objective/rules.h"
+#include "remede/objective/truth.h"
 
 namespace remede {
 namespace {
@@ -23,7 +24,7 @@ void log_shares(const Objective&, const TargetSums& targets, const Smoothing& s,
 }
 
 double entropy(const Objective& objective, const Sequences& data) {
-  TargetSums targets(data.n_y);
+  TargetSums targets(objective, data.n_y);
   for (std::size_t t = 0; t < data.steps(); ++t)
     if (data.weight[t] > 0.0F) add_target(objective, truth_at(data, t), static_cast<double>(data.weight[t]), targets);
   double sum = 0;
@@ -35,8 +36,14 @@ double entropy(const Objective& objective, const Sequences& data) {
 }  // namespace
 
 const Rules& rules_of_CrossEntropy() {
-  static constexpr Rules rules = {Task::kClassification, "log loss", true,   add_log_loss,
-                                  probability_mark,      log_shares, entropy};
+  static constexpr Rules rules = {.task = Task::kClassification,
+                                  .loss_name = "log loss",
+                                  .scale = TargetScale::kNone,
+                                  .shift_invariant = true,
+                                  .add_loss = add_log_loss,
+                                  .best_constant = log_shares,
+                                  .mark = probability_mark,
+                                  .constant_loss = entropy};
   return rules;
 }
 

@@ -1,5 +1,6 @@
 // Values: the mean over the outputs of squared errors.
 #include "remede/objective/rules.h"
+#include "remede/objective/truth.h"
 
 namespace remede {
 namespace {
@@ -28,7 +29,7 @@ void target_means(const Objective&, const TargetSums& targets, const Smoothing&,
 }
 
 double variance(const Objective& objective, const Sequences& data) {
-  TargetSums targets(data.n_y);
+  TargetSums targets(objective, data.n_y);
   for (std::size_t t = 0; t < data.steps(); ++t)
     if (data.weight[t] > 0.0F) add_target(objective, truth_at(data, t), static_cast<double>(data.weight[t]), targets);
   double squares = 0;
@@ -45,8 +46,11 @@ double variance(const Objective& objective, const Sequences& data) {
 }  // namespace
 
 const Rules& rules_of_SquaredError() {
-  static constexpr Rules rules = {Task::kRegression,  "mean squared error", false,   add_squared_error,
-                                  squared_error_mark, target_means,         variance};
+  static constexpr Rules rules = {.loss_name = "mean squared error",
+                                  .add_loss = add_squared_error,
+                                  .best_constant = target_means,
+                                  .mark = squared_error_mark,
+                                  .constant_loss = variance};
   return rules;
 }
 

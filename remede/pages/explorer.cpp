@@ -17,6 +17,7 @@
 #include "remede/draw/text.h"
 #include "remede/model/file.h"
 #include "remede/model/metrics.h"
+#include "remede/objective/truth.h"
 #include "remede/pages/explorer_words.h"
 #include "remede/pages/web.h"
 
@@ -125,7 +126,9 @@ Json data_json(const Model& model, const Dataset& data, const Predictions& predi
       const bool known = sequences.weight[t] > 0;
       if (model.classifies()) label.push_back(known ? sequences.label[t] : -1);
       for (std::size_t o = 0; !model.classifies() && o < n_y; ++o)
-        value.push_back(known ? sequences.value[t * n_y + o] : std::numeric_limits<float>::quiet_NaN());
+        value.push_back(known ? truth_at(sequences, t)
+                                    .value[static_cast<std::size_t>(target_of(model.objective(), static_cast<int>(o)))]
+                              : std::numeric_limits<float>::quiet_NaN());
     }
   }
   Json json = {{"note", sample.note}, {"sequences", std::move(list)}, {"x", base64(x)}};

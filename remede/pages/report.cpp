@@ -34,6 +34,9 @@ std::string head_figures(const Model& model, const Sequences& data, const Scores
   std::vector<html::Figure> texts;
   if (scores && model.schema.task == Task::kClassification)
     texts.push_back({"accuracy", percent(scores->classification.accuracy)});
+  if (scores && !scores->regression.objective.empty())
+    texts.push_back(
+        {scores->regression.objective.front().title, short_number(scores->regression.objective.front().value, 4)});
   if (scores && model.schema.task == Task::kRegression)
     texts.push_back({"RMSE", short_number(scores->regression.overall.rmse, 4)});
   int cells = 0;

@@ -57,7 +57,8 @@ Model model_of(const Finalist& finalist, const Prepared& prepared, const Schema&
   model.schema = schema;
   model.fill = prepared.fill;
   model.trees.push_back(harden(finalist.parameters));
-  fold(prepared.scaling, model.trees.back());
+  if (prepared.objective.loss != default_objective(schema.task).loss) model.own_objective = prepared.objective;
+  fold(prepared.scaling, prepared.objective, model.trees.back());
   model.training.settings = settings(config);
   model.training.training_loss = finalist.training_curve;
   model.training.validation_loss = finalist.validation_curve;
@@ -112,7 +113,7 @@ std::vector<std::vector<Model>> models_of(const SearchResult& found, const std::
 
 double mean_solved_loss(const std::vector<Prepared>& folds) {
   double sum = 0;
-  for (const Prepared& fold : folds) sum += solved_loss(fold.data.objective, fold.validation) / static_cast<double>(folds.size());
+  for (const Prepared& fold : folds) sum += solved_loss(fold.objective, fold.validation) / static_cast<double>(folds.size());
   return sum;
 }
 

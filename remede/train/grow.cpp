@@ -23,7 +23,8 @@ float logit(float p) { return log(p / (1.0F - p)); }
 // The steps with a target, evenly thinned: columns are the inputs, then every input's average at every speed, as before
 // the step.
 struct GrowthTable {
-  std::size_t rows = 0, n_x = 0, n_y = 0;
+  std::size_t rows = 0, n_x = 0;
+  std::size_t n_y = 0;                      // targets, or classes
   std::vector<std::vector<float>> columns;  // (columns, rows)
   std::vector<float> target;                // (rows, n_y) values, or 1 at the class
   std::vector<float> weight;                // (rows)
@@ -168,9 +169,13 @@ class Growth {
 
   // The best constant; the scores of classes around 0.
   void answer(std::size_t leaf, const std::vector<std::uint32_t>& rows) {
-    TargetSums targets(static_cast<int>(table_.n_y));
+    TargetSums targets(objective_, static_cast<int>(table_.n_y));
     for (const std::uint32_t row : rows) add(row, 1.0, targets.sum, targets.weight);
-    const std::span<float> output = p_[Group::kOutput].subspan(leaf * table_.n_y, table_.n_y);
+    for (std::size_t k = 0; k < targets.values.size(); ++k)
+      for (const std::uint32_t row : rows)
+        targets.values[k].emplace_back(table_.target[row * table_.n_y + k], static_cast<double>(table_.weight[row]));
+    const auto n_y = static_cast<std::size_t>(p_.shape.n_y);
+    const std::span<float> output = p_[Group::kOutput].subspan(leaf * n_y, n_y);
     best_constant(objective_, targets, kSmoothing, output);
     if (!shift_invariant(objective_)) return;
     const float mean = std::accumulate(output.begin(), output.end(), 0.0F) / static_cast<float>(table_.n_y);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "remede/model/predict.h"
+#include "remede/objective/truth.h"
 #include "remede/simplify/collapse.h"
 #include "remede/simplify/edit.h"
 
@@ -81,7 +82,7 @@ class Improver {
     const Sequences& data = *data_[0];
     const Objective& objective = model_.objective();
     const auto n_y = static_cast<std::size_t>(tree_.n_y);
-    std::vector<TargetSums> targets(static_cast<std::size_t>(tree_.leaf_count()), TargetSums(data.n_y));
+    std::vector<TargetSums> targets(static_cast<std::size_t>(tree_.leaf_count()), TargetSums(objective, data.n_y));
     walk(model_, t_, data, [&](std::size_t i, const float*, const float*, int leaf) {
       const auto w = static_cast<double>(data.weight[i]);
       if (w > 0) add_target(objective, truth_at(data, i), w, targets[static_cast<std::size_t>(leaf)]);

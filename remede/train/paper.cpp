@@ -5,6 +5,7 @@
 
 #include "remede/base/error.h"
 #include "remede/base/threads.h"
+#include "remede/train/objective_of.h"
 
 namespace remede {
 namespace {
@@ -82,8 +83,8 @@ SearchResult result_of(const Trainer& trainer, bool stopped) {
 
 StartPlan single_plan(const Config& config, const Schema& schema, const LeafForm& form, const GradientForm& gradient) {
   StartPlan plan;
-  plan.shape = {config.depth.value_or(6), schema.n_x(), config.memory.value_or(5), schema.n_y(),
-                fixed_by(config, form)};
+  plan.shape = {config.depth.value_or(6), schema.n_x(), config.memory.value_or(5),
+                outputs_of(objective_of(config, schema), schema.n_y()), fixed_by(config, form)};
   plan.gradient = fixed_by(config, gradient);
   plan.rates = rates_of(config);
   plan.clip = static_cast<float>(config.clip);

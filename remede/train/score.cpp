@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "remede/model/batch.h"
+#include "remede/objective/truth.h"
 
 namespace remede {
 
@@ -45,7 +46,7 @@ Score score(const Model& model, const Sequences& data, int threads) {
   const auto n_y = static_cast<std::size_t>(model.n_y());
   Score s;
   s.sequences = data.count();
-  double correct = 0;
+  double correct = 0, squares = 0;
   for (std::size_t t = 0; t < data.steps(); ++t) {
     if (data.weight.empty() || data.weight[t] == 0.0F) continue;
     const auto w = static_cast<double>(data.weight[t]);
@@ -55,11 +56,12 @@ Score score(const Model& model, const Sequences& data, int threads) {
     s.weight += w;
     if (is_correct(objective, y, truth)) correct += w;
     add_loss(objective, y, truth, w, s.loss);
+    squares += w * squared_error(objective, y, truth);
   }
   if (s.weight == 0) return s;
   s.accuracy = correct / s.weight;
   s.loss /= s.weight;
-  if (!model.classifies()) s.rmse = std::sqrt(s.loss);
+  s.rmse = std::sqrt(squares / s.weight);
   return s;
 }
 

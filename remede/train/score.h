@@ -15,7 +15,7 @@ struct Score {
   double weight = 0;        // of those
   double accuracy = 0;      // classification
   double loss = 0;          // mean, of the model's objective
-  double rmse = 0;          // regression: over all steps and values
+  double rmse = 0;          // regression: over all steps and targets
 };
 Score score(const Model& model, const Sequences& data, int threads = 1);
 

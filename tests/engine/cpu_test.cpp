@@ -16,7 +16,9 @@ struct Setting {
   GradientForm form;
   Task task = Task::kClassification;
   double missing = 0;
-  const Objective& objective() const { return default_objective(task); }
+  Objective wanted = default_objective(Task::kClassification);
+  const Objective& objective() const { return wanted; }
+  int targets() const { return wanted.loss == Loss::kQuantile ? 1 : shape.n_y; }
 };
 
 Setting random_setting(Random& random, int depth) {
@@ -37,6 +39,15 @@ Setting random_setting(Random& random, int depth) {
   s.form.index = coin() ? IndexGradient::kIdentity : IndexGradient::kSoftmax;
   s.form.mix = coin() ? Mix::kEffects : Mix::kParameters;
   s.task = coin() ? Task::kRegression : Task::kClassification;
+  if (s.task == Task::kRegression) {
+    std::vector<float> levels;
+    for (int k = 0; k < s.shape.n_y; ++k)
+      levels.push_back((static_cast<float>(k) + 0.5F) / static_cast<float>(s.shape.n_y));
+    const Objective all[] = {
+        {Loss::kSquaredError}, {Loss::kAbsoluteError}, {Loss::kPoisson}, {Loss::kQuantile, levels}};
+    s.wanted = all[random.below(4)];
+    if (!has_identity_link(s.wanted)) s.shape.form.output_order = OutputOrder::kZero;
+  }
   s.missing = coin() ? 0.1 : 0.0;
   return s;
 }
@@ -45,7 +56,7 @@ Setting random_setting(Random& random, int depth) {
 Sequences random_data(const Setting& s, Random& random, std::size_t count) {
   Sequences data;
   data.n_x = s.shape.n_x;
-  data.n_y = s.shape.n_y;
+  data.n_y = s.targets();
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t length = 1 + random.below(12);
     for (std::size_t t = 0; t < length; ++t) {
@@ -55,7 +66,9 @@ Sequences random_data(const Setting& s, Random& random, std::size_t count) {
       if (s.task == Task::kClassification)
         data.label.push_back(static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(s.shape.n_y))));
       else
-        for (int k = 0; k < s.shape.n_y; ++k) data.value.push_back(static_cast<float>(random.normal()));
+        for (int k = 0; k < s.targets(); ++k)
+          data.value.push_back(static_cast<float>(s.wanted.loss == Loss::kPoisson ? static_cast<double>(random.below(5))
+                                                                                  : random.normal()));
       data.weight.push_back(random.below(4) == 0 ? 0.0F : static_cast<float>(random.uniform(0.5, 2.0)));
     }
     data.offset.push_back(data.offset.back() + static_cast<std::int64_t>(length));

@@ -41,7 +41,7 @@ std::string load_error(const std::string& text) {
 TEST(ModelFile, EveryModelComesBackToTheBit) {
   EXPECT_TRUE(rc::check([](std::uint64_t seed) {
     Random random(seed);
-    Model model = test::random_model(random, {.most_trees = 3, .awkward = true});
+    Model model = test::random_model(random, {.most_trees = 3, .awkward = true, .objectives = true});
     model.training.settings = {{"zeta", "1"}, {"alpha", "a \"quoted\"\n\xE2\x82\xAC"}};
     model.training.training_loss = {1.0 / 3.0, -0.0, 1e-300, random.uniform()};
     model.schema.inputs[0] = "\t\"x\\\" \xF0\x9F\x8C\xB3";

@@ -6,14 +6,22 @@
 
 #include <gtest/gtest.h>
 
+#include "remede/base/error.h"
 #include "remede/base/random.h"
 #include "remede/objective/plain.h"
+#include "remede/objective/truth.h"
 
 namespace remede {
 namespace {
 
 const std::vector<Objective>& objectives() {
-  static const std::vector<Objective> all = {{Loss::kCrossEntropy}, {Loss::kSquaredError}};
+  static const std::vector<Objective> all = {{Loss::kCrossEntropy},
+                                             {Loss::kSquaredError},
+                                             {Loss::kAbsoluteError},
+                                             {Loss::kPoisson},
+                                             {Loss::kQuantile, {0.1F, 0.5F, 0.9F}},
+                                             {Loss::kQuantile, {0.05F, 0.7F, 0.99F}},
+                                             {Loss::kQuantile, {0.25F, 0.75F, 0.8F}}};
   return all;
 }
 
@@ -23,13 +31,18 @@ struct Example {
   std::vector<float> value;  // (targets), or the number of the class
 };
 
+int targets_of(const Objective& objective) { return objective.loss == Loss::kQuantile ? 1 : 3; }
+
 Example random_example(const Objective& objective, Random& random) {
   Example e;
   for (int k = 0; k < 3; ++k) e.y.push_back(random.normal());
+  const auto drawn = [&] {
+    return objective.loss == Loss::kPoisson ? static_cast<float>(random.below(4)) : static_cast<float>(random.normal());
+  };
   if (classifies(objective))
     e.value.push_back(static_cast<float>(random.below(3)));
   else
-    for (int k = 0; k < 3; ++k) e.value.push_back(static_cast<float>(random.normal()));
+    for (int k = 0; k < targets_of(objective); ++k) e.value.push_back(drawn());
   return e;
 }
 
@@ -90,7 +103,7 @@ TEST(Objective, NoConstantBeatsTheBestOne) {
   for (const Objective& objective : objectives()) {
     Sequences data;
     data.n_x = 0;
-    data.n_y = 3;
+    data.n_y = targets_of(objective);
     for (int t = 0; t < 200; ++t) {
       const Example e = random_example(objective, random);
       if (classifies(objective))
@@ -100,7 +113,7 @@ TEST(Objective, NoConstantBeatsTheBestOne) {
       data.weight.push_back(static_cast<float>(random.uniform(0.5, 2.0)));
     }
     data.offset = {0, 200};
-    TargetSums targets(3);
+    TargetSums targets(objective, data.n_y);
     for (std::size_t t = 0; t < 200; ++t)
       add_target(objective, truth_at(data, t), static_cast<double>(data.weight[t]), targets);
     std::vector<float> best(3);
@@ -117,9 +130,81 @@ TEST(Objective, NoConstantBeatsTheBestOne) {
       for (const float off : {-0.1F, 0.1F}) {
         std::vector<float> other = best;
         other[k] += off;
-        EXPECT_GE(mean_loss(other), mean_loss(best) - 1e-6) << word_of(objective);
+        EXPECT_GE(mean_loss(other), mean_loss(best) - 1e-5) << word_of(objective);
       }
   }
+}
+
+TEST(Objective, QuantilesNeverCrossWhateverTheRawOutputs) {
+  Random random(4);
+  for (int i = 0; i < 2000; ++i) {
+    const Objective objective{Loss::kQuantile, {0.1F, 0.3F, 0.5F, 0.7F, 0.9F}};
+    std::vector<float> y;
+    for (int k = 0; k < 5; ++k)
+      y.push_back(static_cast<float>(random.normal() * std::pow(10.0, random.uniform(-3, 3))));
+    apply_link(objective, y);
+    for (std::size_t k = 0; k < y.size(); ++k) ASSERT_TRUE(std::isfinite(y[k]));
+    for (std::size_t k = 1; k < y.size(); ++k) ASSERT_LE(y[k - 1], y[k]);
+  }
+}
+
+TEST(Objective, PoissonAnswersArePositiveAndFinite) {
+  for (const float raw : {-1e30F, -200.0F, -80.0F, 0.0F, 3.0F, 90.0F, 1e30F}) {
+    std::vector<float> y = {raw};
+    apply_link({Loss::kPoisson}, y);
+    EXPECT_GT(y[0], 0.0F) << raw;
+    EXPECT_TRUE(std::isfinite(y[0])) << raw;
+  }
+}
+
+TEST(Objective, SaysWhatDoesNotFit) {
+  const auto refused = [](const Objective& objective, Task task, int targets) {
+    try {
+      check(objective, task, targets, "m.json");
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(refused({Loss::kPoisson}, Task::kRegression, 2), "");
+  EXPECT_EQ(refused({Loss::kPoisson}, Task::kClassification, 1),
+            "m.json: expected an objective of classes (cross-entropy), got poisson");
+  EXPECT_EQ(refused({Loss::kCrossEntropy}, Task::kRegression, 1),
+            "m.json: expected an objective of numbers, not of classes, got cross-entropy");
+  EXPECT_EQ(refused({Loss::kQuantile, {0.5F, 0.1F}}, Task::kRegression, 1),
+            "m.json: expected rising quantiles, got 0.1 after 0.5");
+  EXPECT_EQ(refused({Loss::kQuantile, {0.5F, 1.0F}}, Task::kRegression, 1),
+            "m.json: expected quantiles between 0 and 1, got 1");
+  EXPECT_EQ(refused({Loss::kQuantile, {}}, Task::kRegression, 1), "m.json: expected 1 to 32 quantiles, got 0");
+  EXPECT_EQ(refused({Loss::kQuantile, {0.5F}}, Task::kRegression, 2),
+            "m.json: expected one target with the objective quantile, got 2");
+  EXPECT_EQ(refused({Loss::kSquaredError, {0.5F}}, Task::kRegression, 1),
+            "m.json: expected quantiles with the objective quantile only, got squared-error");
+  Sequences counts;
+  counts.n_y = 1;
+  counts.value = {1.0F, -0.5F};
+  counts.weight = {1.0F, 0.0F};
+  counts.offset = {0, 2};
+  check_targets({Loss::kPoisson}, counts);  // the second carries no target
+  counts.weight[1] = 1.0F;
+  EXPECT_THROW(check_targets({Loss::kPoisson}, counts), Error);
+  counts.value = {0.0F, 0.0F};
+  EXPECT_THROW(check_targets({Loss::kPoisson}, counts), Error);
+}
+
+TEST(Objective, CoverageCountsWhatLiesInTheInterval) {
+  Sequences data;
+  data.n_y = 1;
+  data.value = {0.0F, 1.0F, 2.0F, 3.0F};
+  data.weight = {1.0F, 1.0F, 2.0F, 0.0F};
+  data.offset = {0, 4};
+  const std::vector<float> said = {1, 2, 3, 0, 1, 1, 1, 2, 3, 0, 0, 0};
+  const auto figures = objective_figures({Loss::kQuantile, {0.1F, 0.5F, 0.9F}}, said, data);
+  ASSERT_EQ(figures.size(), 3U);
+  EXPECT_EQ(figures[0].name, "pinball_loss");
+  EXPECT_EQ(figures[1].name, "coverage");
+  EXPECT_DOUBLE_EQ(figures[1].value, 0.75);
+  EXPECT_DOUBLE_EQ(figures[2].value, (2.0 + 1.0 + 4.0) / 4);
 }
 
 TEST(Objective, AnImpossibleClassHasAFiniteLoss) {
