@@ -18,6 +18,8 @@ const std::vector<Objective>& objectives() {
   static const std::vector<Objective> all = {{Loss::kCrossEntropy},
                                              {Loss::kSquaredError},
                                              {Loss::kAbsoluteError},
+                                             {Loss::kHuber},
+                                             {Loss::kHuber, {}, {0.5F, 2.0F, 0.1F}},
                                              {Loss::kPoisson},
                                              {Loss::kQuantile, {0.1F, 0.5F, 0.9F}},
                                              {Loss::kQuantile, {0.05F, 0.7F, 0.99F}},
