@@ -18,10 +18,10 @@ namespace remede {
 
 // How much worse than the model given the result may be, on each data set.
 struct Tolerance {
-  double accuracy = 0.0;     // classification: by how much accuracy may fall
-  double log_loss = 0.01;    // classification: by how much the mean log loss may rise, in nats
-  double loss_share = 0.01;  // regression: by what share the mean loss may rise
-  double effort = 400.0;     // gives up when it has run this many times as many steps as there are data
+  double accuracy = 0.0;       // classification: by how much accuracy may fall
+  double log_loss = 0.01;      // classification: by how much the mean log loss may rise, in nats
+  double loss_share = 0.01;    // regression: by what share the mean loss may rise
+  double effort = 400.0;       // gives up when it has run this many times as many steps as there are data
   std::function<bool()> stop;  // asked before every edit: true refuses all further ones. From any thread
 };
 

@@ -55,9 +55,10 @@ std::string describe(const Limits& limits) {
 
 template <typename T>
 [[noreturn]] void refuse(std::string_view name, const Limits& limits, bool optional, std::string_view text) {
-  const char* const what = std::is_same_v<T, Seconds> ? "a duration such as 30s, 5m or 2h, in seconds in "
-                           : limits.words.empty()     ? "a number in "
-                                                      : "one of ";
+  const char* const what = std::is_same_v<T, Seconds>              ? "a duration such as 30s, 5m or 2h, in seconds in "
+                           : std::is_same_v<T, std::vector<float>> ? "numbers separated by commas, each in "
+                           : limits.words.empty()                  ? "a number in "
+                                                                   : "one of ";
   fail("{}: expected {}{}{}, got '{}'", flag_of(name), what, describe(limits), optional ? " or auto" : "", text);
 }
 

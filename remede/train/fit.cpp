@@ -113,7 +113,8 @@ std::vector<std::vector<Model>> models_of(const SearchResult& found, const std::
 
 double mean_solved_loss(const std::vector<Prepared>& folds) {
   double sum = 0;
-  for (const Prepared& fold : folds) sum += solved_loss(fold.objective, fold.validation) / static_cast<double>(folds.size());
+  for (const Prepared& fold : folds)
+    sum += solved_loss(fold.objective, fold.validation) / static_cast<double>(folds.size());
   return sum;
 }
 

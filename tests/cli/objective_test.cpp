@@ -83,7 +83,8 @@ TEST_F(ObjectiveFlag, WhatMakesNoSenseIsRefusedInOneLine) {
                        "--objective: expected an objective of classes (cross-entropy), got poisson"));
   EXPECT_TRUE(is_error(train({"--quantiles", ".1,.9"}), 1, "--quantiles: expected --objective quantile"));
   EXPECT_TRUE(is_error(train({"--objective", "quantile", "--quantiles", ".9,.1"}), 1, "expected rising quantiles"));
-  EXPECT_TRUE(is_error(train({"--objective", "quantile", "--quantiles", ".5,2"}), 2, "--quantiles: expected"));
+  EXPECT_TRUE(is_error(train({"--objective", "quantile", "--quantiles", ".5,2"}), 2,
+                       "--quantiles: expected numbers separated by commas"));
   const Result negative =
       remede({"train", "data.csv", "-o", "m.json", "--target", "z", "--objective", "poisson", "--quiet"});
   EXPECT_TRUE(is_error(negative, 1, "expected targets of at least 0 with the objective poisson, got -"));
