@@ -3,7 +3,7 @@
 
 #include <benchmark/benchmark.h>
 
-#include "remede/engine/workload.h"
+#include "remede/executor/workload.h"
 #include "remede/schema/schema.h"
 
 namespace remede {

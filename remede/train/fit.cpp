@@ -48,7 +48,7 @@ SearchResult run_recipe(const Config& config, const Schema& schema, const std::v
   }
   const StartPlan plan = single_plan(config, schema, fixed_by(config, LeafForm()), fixed_by(config, GradientForm()));
   const Budget budget = budget_of(config, prepared.data.training.count(), kUpdates);
-  return train_single(plan, prepared.data, budget, config.threads, session);
+  return train_single(plan, prepared.data, budget, config, session);
 }
 
 // The finalist's hard tree, in the data's own units.
@@ -132,7 +132,7 @@ void polish_all(const std::vector<std::vector<Finalist>>& finalists, std::vector
     if (finalist.plan.shape.form.leaf_output != LeafOutput::kLinear) return;
     const Prepared& prepared = folds[c.kept];
     Model& model = c.copies[c.kept];
-    const Finalist polished = polish(finalist, all, hurry);
+    const Finalist polished = polish(finalist, all, config.executor, hurry);
     if (polished.parameters.values == finalist.parameters.values) return;  // out of time, or lost
     Model trained = model_of(polished, prepared, training.schema, config);
     SimplifyOptions options;

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "remede/data/dataset.h"
+#include "remede/executor/trainer.h"
 #include "remede/train/config.h"
 #include "remede/train/scaling.h"
-#include "remede/train/trainer.h"
 
 namespace remede {
 

@@ -15,10 +15,10 @@
 #include <string>
 #include <vector>
 
+#include "remede/executor/start.h"
 #include "remede/train/forecast.h"
 #include "remede/train/prepare.h"
 #include "remede/train/session.h"
-#include "remede/train/start.h"
 
 namespace remede {
 
