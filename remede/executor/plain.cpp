@@ -25,7 +25,7 @@ class ViewOf {
   }
 
  private:
-  static const T* numbers(const std::vector<float>& from, std::size_t at, std::size_t count, std::vector<T>& to) {
+  static const T* numbers(std::span<const float> from, std::size_t at, std::size_t count, std::vector<T>& to) {
     if constexpr (std::is_same_v<T, float>) {
       return from.data() + at;
     } else {
