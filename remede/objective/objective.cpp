@@ -11,6 +11,7 @@
 #include "remede/base/error.h"
 #include "remede/objective/plain.h"
 #include "remede/objective/rules.h"
+#include "remede/objective/truth.h"
 
 namespace remede {
 namespace {
@@ -27,7 +28,6 @@ const Rules& rules(const Objective& objective) {
   case Loss::k##Name:                \
     return rules_of_##Name();
 #include "remede/objective/objectives.def"
-#include "remede/objective/truth.h"
 #undef REMEDE_OBJECTIVE
   }
   return rules_of_SquaredError();
