@@ -3,7 +3,7 @@
 
 #include <benchmark/benchmark.h>
 
-#include "remede/engine/workload.h"
+#include "remede/executor/workload.h"
 #include "remede/schema/schema.h"
 
 namespace remede {
@@ -15,6 +15,7 @@ LeafForm richest() {
 
 void run(benchmark::State& state, Engine& engine, const Workload& w, bool gradient) {
   const Sequences data = random_sequences(w, Task::kClassification);
+  const Objective objective = default_objective(Task::kClassification);
   const Parameters<float> p = random_parameters(w.shape, 2);
   GradientForm form;
   form.split = SplitGradient::kSoftsign;
@@ -24,9 +25,9 @@ void run(benchmark::State& state, Engine& engine, const Workload& w, bool gradie
   Parameters<float> sums(w.shape);
   for (auto _ : state) {
     if (gradient) {
-      benchmark::DoNotOptimize(engine.gradient(p, form, data, {}, batch, sums));
+      benchmark::DoNotOptimize(engine.gradient(p, form, objective, data, {}, batch, sums));
     } else {
-      benchmark::DoNotOptimize(engine.loss(p, data, {}, batch));
+      benchmark::DoNotOptimize(engine.loss(p, objective, data, {}, batch));
     }
   }
   state.counters["steps/s"] =

@@ -4,6 +4,8 @@
     bench/real.py [--sets NAME,...] [--methods NAME,...] [--seeds 5] [--remede build/remede] [--threads 1] [--again]
     bench/real.py --table [--page docs/real-data.md]       print the tables and write them into the page
     bench/real.py --list
+    bench/real.py --intervals [--cut] [--sets NAME,...] [--seeds 3]   forecasts with intervals: pinball loss and coverage; --cut: on held-out
+                                                                     parts of the training data
 
 A cell is a data set, a method and a seed. Finished cells are kept in build/real/cells.jsonl and not run again, unless --again says so
 (run our own again whenever training has changed). The peers are installed into build/real-venv; one that cannot be is left out, and
@@ -111,6 +113,17 @@ def seeds_of(text):
     return [int(s) for s in text.split(",")] if "," in text else list(range(1, int(text) + 1))
 
 
+def run_intervals(args):
+    names = names_of(args.sets, ["beijing_pm25", "bike_sharing"], "sets")
+    chosen = names_of(args.methods, ["remede", "lightgbm-lags"], "methods")
+    if pathlib.Path(sys.prefix).resolve() != args.environment.absolute().resolve():
+        environment.enter(args.environment.absolute(), ["numpy", *(["lightgbm", "scikit-learn"] if "lightgbm-lags" in chosen else [])])
+    from real import intervals
+    setting = {"program": str(pathlib.Path(args.remede).absolute()), "folder": str(args.folder)}
+    intervals.run(names, chosen, args.seeds, setting, args.threads, args.cut, args.data)
+    return 0
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sets", help="only these data sets")
@@ -124,8 +137,12 @@ def main():
     parser.add_argument("--again", action="store_true", help="also the cells that are finished")
     parser.add_argument("--table", action="store_true", help="print the tables of the finished cells, and write them into --page")
     parser.add_argument("--page", default=str(ROOT / "docs" / "real-data.md"), help="'' writes none")
+    parser.add_argument("--intervals", action="store_true", help="quantiles beside quantile boosting on lags")
+    parser.add_argument("--cut", action="store_true", help="with --intervals: cut the training part, and leave the test part alone")
     parser.add_argument("--list", action="store_true", help="the sets and methods there are")
     args = parser.parse_args()
+    if args.intervals:
+        return run_intervals(args)
     args.sets = names_of(args.sets, SETS, "sets")
     args.methods = names_of(args.methods, methods.METHODS, "methods")
     if args.list:

@@ -20,12 +20,12 @@
 #include "remede/base/threads.h"
 #include "remede/base/vector_targets.h"
 #include "remede/data/tasks.h"
-#include "remede/engine/workload.h"
+#include "remede/executor/workload.h"
 #include "remede/model/batch.h"
 #include "remede/model/file.h"
 #include "remede/model/predict.h"
 #include "remede/stream/stream.h"
-#include "remede/train/start.h"
+#include "remede/executor/start.h"
 
 namespace remede {
 namespace {
@@ -132,7 +132,7 @@ class Training {
     std::iota(order_.begin(), order_.end(), 0U);
   }
   void update() {
-    engine_.gradient(parameters_, form_, data_, {}, std::span(order_).subspan(at_, batch_), gradient_);
+    engine_.gradient(parameters_, form_, objective_, data_, {}, std::span(order_).subspan(at_, batch_), gradient_);
     adam_.update(parameters_, gradient_, clip_factor(gradient_.values, 1.0F), 1.0F);
     at_ = at_ + batch_ == order_.size() ? 0 : at_ + batch_;
   }
@@ -140,6 +140,7 @@ class Training {
  private:
   Engine& engine_;
   GradientForm form_;
+  const Objective objective_ = default_objective(Task::kClassification);
   const Sequences& data_;
   std::size_t batch_;
   Parameters<float>& parameters_;

@@ -65,6 +65,7 @@ Json json_of(const CrossValidation& result) {
 void run_cross_validate(CrossValidateFlags flags) {
   Config config;
   apply_parameters(flags.given, "cross-validate", config);
+  take_task_of(config, flags.roles);
   if (!flags.group.empty()) flags.roles.group = flags.group;
   RawDataset raw = read_raw(open_files(flags.data), flags.roles);
   const std::vector<Split> folds = make_folds(raw.data, {static_cast<std::size_t>(flags.folds), flags.forward},

@@ -67,7 +67,9 @@ Json score_json(const RegressionScore& score) {
 }
 
 Json regression_json(const Schema& schema, const RegressionScores& scores) {
-  Json json = score_json(scores.overall);
+  Json json = Json::object();
+  for (const Figure& f : scores.objective) json[f.name] = defined(f.value);
+  json.update(score_json(scores.overall));
   for (std::size_t o = 0; o < schema.targets.size(); ++o)
     json["outputs"][schema.targets[o]] = score_json(scores.outputs[o]);
   return json;
@@ -114,12 +116,14 @@ std::string classification_text(const Schema& schema, const Scores& all) {
 
 std::string regression_text(const Schema& schema, const Scores& all) {
   const RegressionScores& scores = all.regression;
-  std::string text = table({{"RMSE", error_figure(scores.overall.rmse)},
-                            {"MAE", error_figure(scores.overall.mae)},
-                            {"R2", figure(scores.overall.r2)},
-                            {"steps", count(static_cast<double>(all.steps))},
-                            {"sequences", count(static_cast<double>(all.sequences))}},
-                           "");
+  TableRows figures;
+  for (const Figure& f : scores.objective) figures.push_back({f.title, error_figure(f.value)});
+  figures.insert(figures.end(), {{"RMSE", error_figure(scores.overall.rmse)},
+                                 {"MAE", error_figure(scores.overall.mae)},
+                                 {"R2", figure(scores.overall.r2)},
+                                 {"steps", count(static_cast<double>(all.steps))},
+                                 {"sequences", count(static_cast<double>(all.sequences))}});
+  std::string text = table(figures, "");
   if (schema.targets.size() < 2) return text;
   std::vector<std::vector<std::string>> rows = {{"target", "RMSE", "MAE", "R2"}};
   for (std::size_t o = 0; o < schema.targets.size(); ++o)
@@ -136,7 +140,7 @@ void evaluate_file(const EvaluateFlags& flags) {
   const Dataset dataset = read_dataset(flags.data, schema, flags.roles, true);
   if (!flags.quiet) show_notes(flags.data, dataset);
   const Scores scores =
-      evaluate(schema.task, predict_batch(model, dataset.sequences, flags.threads), dataset.sequences);
+      evaluate(model.objective(), predict_batch(model, dataset.sequences, flags.threads), dataset.sequences);
   const bool classifies = schema.task == Task::kClassification;
   if (!flags.json) {
     put(classifies ? classification_text(schema, scores) : regression_text(schema, scores));

@@ -86,7 +86,7 @@ std::size_t choose_sequence(const ExplainFlags& flags, const Model& model, const
   options.most_sequences = data.sequences.count();
   options.most_values = static_cast<std::size_t>(-1);
   const Sample sample =
-      choose_sample(model.schema.task, data.sequences, predict_batch(model, data.sequences, flags.threads), options);
+      choose_sample(model.objective(), data.sequences, predict_batch(model, data.sequences, flags.threads), options);
   const std::size_t sequence = sample.excerpts.front().sequence;
   if (!flags.quiet && data.sequences.count() > 1) put_error(about(data, sequence, sample.excerpts.front().targets > 0));
   return sequence;

@@ -32,4 +32,9 @@ void apply_parameters(const GivenParameters& given, const std::string& verb, Con
   }
 }
 
+void take_task_of(const Config& config, Roles& roles) {
+  if (!roles.task && config.objective && task_of({*config.objective}) == Task::kRegression)
+    roles.task = Task::kRegression;
+}
+
 }  // namespace remede

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "remede/schema/roles.h"
 #include "remede/train/config.h"
 #include <CLI/CLI.hpp>
 
@@ -18,5 +19,8 @@ void add_parameter_flags(CLI::App& verb, GivenParameters& given);
 
 // Sets them and checks the whole. Throws UsageError naming the verb.
 void apply_parameters(const GivenParameters& given, const std::string& verb, Config& config);
+
+// An objective of numbers says that the target is one, where nothing else is said.
+void take_task_of(const Config& config, Roles& roles);
 
 }  // namespace remede

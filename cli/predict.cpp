@@ -26,12 +26,14 @@ struct PredictFlags {
   bool quiet = false;
 };
 
-std::vector<std::string> header(const Dataset& dataset, const Schema& schema) {
+std::vector<std::string> header(const Dataset& dataset, const Model& model) {
+  const Schema& schema = model.schema;
   std::vector<std::string> names;
   if (!dataset.ids.empty()) names.push_back(dataset.schema.id);
   if (!dataset.times.empty()) names.push_back(dataset.schema.time);
-  if (schema.task == Task::kClassification || schema.targets.size() == 1) names.emplace_back("prediction");
-  if (schema.task == Task::kClassification) {
+  if (model.classifies() || schema.targets.size() == 1) names.emplace_back("prediction");
+  for (const float q : model.objective().quantiles) names.push_back(fmt::format("q_{}", q));
+  if (model.classifies()) {
     for (const std::string& c : schema.classes) names.push_back("p_" + c);
   } else if (schema.targets.size() > 1) {
     for (const std::string& target : schema.targets) names.push_back("prediction_" + target);
@@ -54,12 +56,12 @@ std::vector<std::uint32_t> sequence_of_step(const Sequences& sequences) {
   return of;
 }
 
-void write_predictions(const PredictFlags& flags, const Schema& schema, const Dataset& dataset,
+void write_predictions(const PredictFlags& flags, const Model& model, const Dataset& dataset,
                        const Predictions& predictions) {
   CsvWriter csv(flags.output);
-  for (const std::string& name : header(dataset, schema)) csv.text(name);
+  for (const std::string& name : header(dataset, model)) csv.text(name);
   csv.end_row();
-  const auto n_y = static_cast<std::size_t>(schema.n_y());
+  const auto n_y = static_cast<std::size_t>(model.n_y());
   const std::vector<std::uint32_t> sequence = sequence_of_step(dataset.sequences);
   const auto is_last = [&](std::size_t t) {
     return static_cast<std::int64_t>(t) + 1 == dataset.sequences.offset[sequence[t] + 1];
@@ -69,7 +71,9 @@ void write_predictions(const PredictFlags& flags, const Schema& schema, const Da
     if (!dataset.ids.empty()) csv.text(dataset.ids[sequence[t]]);
     if (!dataset.times.empty()) csv.text(dataset.times[t]);
     const std::span<const float> y(predictions.output.data() + t * n_y, n_y);
-    if (schema.task == Task::kClassification) csv.text(schema.classes[static_cast<std::size_t>(arg_max(y))]);
+    if (model.classifies()) csv.text(model.schema.classes[static_cast<std::size_t>(arg_max(y))]);
+    if (!model.objective().quantiles.empty())
+      csv.number(y[static_cast<std::size_t>(point_output(model.objective(), 0))]);
     for (const float v : y) csv.number(v);
     csv.end_row();
   }
@@ -82,7 +86,7 @@ void predict_file(const PredictFlags& flags) {
   const Model model = load_model(flags.model);
   const Dataset dataset = read_dataset(flags.data, model.schema, flags.roles, false);
   if (!flags.quiet) show_notes(flags.data, dataset);
-  write_predictions(flags, model.schema, dataset, predict_batch(model, dataset.sequences, flags.threads));
+  write_predictions(flags, model, dataset, predict_batch(model, dataset.sequences, flags.threads));
 }
 
 }  // namespace
@@ -104,7 +108,9 @@ void add_predict(CLI::App& app) {
       "Writes one row per row of the data, in the same order: the id and time columns, `prediction`, and the "
       "probability\n"
       "of each class as `p_CLASS`; in regression only `prediction` (`prediction_TARGET` if there are several "
-      "targets).");
+      "targets). "
+      "A model of quantiles gives the quantile nearest to the median as `prediction`, then every quantile as "
+      "`q_0.1`.");
   on_run(*verb, [flags] { predict_file(*flags); });
 }
 

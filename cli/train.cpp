@@ -102,11 +102,16 @@ void tell(const TrainFlags& flags, const std::string& text) {
   }
 }
 
+// "pinball loss 12.3, " where it is not the RMSE.
+std::string objective_score(const Objective& objective, const Score& s) {
+  return objective.loss == Loss::kSquaredError ? "" : fmt::format("{} {:.6g}, ", loss_name(objective), s.loss);
+}
+
 std::string score_text(const Fit& fit) {
   const Score& s = fit.validation;
   const std::string figures = fit.model.schema.task == Task::kClassification
-                                  ? fmt::format("accuracy {:.4f}, log loss {:.4f}", s.accuracy, s.log_loss)
-                                  : fmt::format("RMSE {:.6g}", s.rmse);
+                                  ? fmt::format("accuracy {:.4f}, log loss {:.4f}", s.accuracy, s.loss)
+                                  : objective_score(fit.model.objective(), s) + fmt::format("RMSE {:.6g}", s.rmse);
   return fmt::format("{}: {} ({} sequences, {} targets)\n",
                      fit.held_out ? "validation" : "training (nothing was held out)", figures, s.sequences, s.targets);
 }
@@ -195,6 +200,7 @@ void train(const CLI::App& verb, TrainFlags flags) {
   const Config config = config_of(flags, from);
   if (config.validation_fraction && !flags.validation.empty())
     throw UsageError("train: --validation-fraction has no effect here: the validation data are given (--validation)");
+  take_task_of(config, flags.roles);
   const bool asked = !flags.checkpoint.empty();
   const std::string unasked = flags.output == "-" ? "" : flags.output + ".checkpoint";
   check_train_files(verb, flags, asked ? flags.checkpoint : unasked);

@@ -144,8 +144,9 @@ nb::dict score_of(const Fit& fit) {
   nb::dict score;
   const bool classes = fit.model.schema.task == Task::kClassification;
   if (classes) score["accuracy"] = fit.validation.accuracy;
-  if (classes) score["log_loss"] = fit.validation.log_loss;
+  if (classes) score["log_loss"] = fit.validation.loss;
   if (!classes) score["rmse"] = fit.validation.rmse;
+  if (!classes && fit.model.objective().loss != Loss::kSquaredError) score["loss"] = fit.validation.loss;
   score["sequences"] = fit.validation.sequences;
   score["targets"] = fit.validation.targets;
   score["held_out"] = fit.held_out;
@@ -195,11 +196,12 @@ nb::dict fit_data(const Dataset& training, const Dataset* validation, const Sett
 template <typename T>
 struct PythonType {
   static constexpr bool kOptional = false;
-  static constexpr const char* kName = std::is_same_v<T, bool>       ? "bool"
-                                       : std::is_same_v<T, Seconds>  ? "float | str"
-                                       : std::is_enum_v<T>           ? "str"
-                                       : std::is_floating_point_v<T> ? "float"
-                                                                     : "int";
+  static constexpr const char* kName = std::is_same_v<T, bool>                 ? "bool"
+                                       : std::is_same_v<T, Seconds>            ? "float | str"
+                                       : std::is_enum_v<T>                     ? "str"
+                                       : std::is_same_v<T, std::vector<float>> ? "list[float]"
+                                       : std::is_floating_point_v<T>           ? "float"
+                                                                               : "int";
 };
 template <typename T>
 struct PythonType<std::optional<T>> {

@@ -108,6 +108,16 @@ void bind_model(nb::module_& module) {
       .def("to_dot", [](const Model& m) { return to_dot(m); })
       .def("to_svg", &svg, nb::arg("heading") = true)
       .def("boxes", &boxes, nb::arg("tree") = 0)
+      .def_prop_ro("objective", [](const Model& m) { return std::string(word_of(m.objective())); })
+      .def_prop_ro("quantiles", [](const Model& m) { return m.objective().quantiles; })
+      .def_prop_ro(
+          "points",
+          [](const Model& m) {
+            std::vector<int> outputs;
+            for (int k = 0; k < m.schema.n_y(); ++k) outputs.push_back(point_output(m.objective(), k));
+            return outputs;
+          },
+          "The output that answers with one number, for every target.")
       .def_prop_ro("is_classifier", [](const Model& m) { return m.schema.task == Task::kClassification; })
       .def_prop_ro("inputs", [](const Model& m) { return m.schema.inputs; })
       .def_prop_ro("targets", [](const Model& m) { return m.schema.targets; })

@@ -8,7 +8,7 @@ RICHEST = dict(DEFAULT, write_rule="blend", write_bias=True, write_reads="inputs
 
 
 def random_parameters(rng, depth, n_x, n_m, n_y, form):
-    """Drawn as remede/engine/workload.h draws them."""
+    """Drawn as remede/executor/workload.h draws them."""
     nodes, leaves, n_v = 2 ** depth - 1, 2 ** depth, n_x + n_m
     n_w = n_v if form["write_reads"] == "inputs and memory" else n_x
     shapes = dict(index=(nodes, n_v), threshold=(nodes, n_v), output=(leaves, n_y), gate=(leaves, n_m), write=(leaves, n_m, n_w))

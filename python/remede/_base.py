@@ -29,6 +29,8 @@ def setting_text(name: str, value: Any) -> str:
         return "yes" if value else "no"
     if isinstance(value, datetime.timedelta):
         return repr(value.total_seconds())
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return ",".join(setting_text(name, v) for v in value)
     if isinstance(value, (float, np.floating)) and not float(value).is_integer():
         return repr(float(value))
     if isinstance(value, (int, float, np.integer, np.floating)):
@@ -41,7 +43,8 @@ def setting_value(name: str, text: str) -> Any:
     kind, optional = PARAMETERS[name]
     if optional and text == "auto":
         return None
-    return {"bool": lambda t: t == "yes", "int": int, "float": float}.get(kind, str)(text)
+    return {"bool": lambda t: t == "yes", "int": int, "float": float,
+            "list[float]": lambda t: [float(v) for v in t.split(",")]}.get(kind, str)(text)
 
 
 # Earlier files record what the recipe decided itself as if it had been given.

@@ -69,13 +69,14 @@ class RecurrentTreeRegressor(Estimator):
         data.set_values(regression_values(target), weights, target.names, target.per_sequence)
 
     def predict(self, X: Any) -> Any:
-        """The value at every step, in the shape of X, or per sequence where targets are per sequence."""
+        """The value at every step, in the shape of X, or per sequence where targets are per sequence. With
+        objective="quantile" a column per quantile."""
         packed = self._pack_fitted(X)
         return self._given(packed, self._values(packed))
 
     def _values(self, packed: Packed) -> np.ndarray:
         values = self._outputs(packed).astype(np.float64)
-        return values[:, 0] if self._one_dimensional else values
+        return values[:, 0] if self._one_dimensional and values.shape[1] == 1 else values
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The coefficient of determination R2, the mean of the outputs'."""
@@ -84,7 +85,7 @@ class RecurrentTreeRegressor(Estimator):
         weight = align_weights(sample_weight, packed)
         weights = (target.there if weight is None else np.where(target.there, weight, 0)).astype(np.float64)[:, None]
         truth = regression_values(target).astype(np.float64)
-        error = ((truth - self._outputs(packed)) ** 2 * weights).sum(axis=0)
+        error = ((truth - self._outputs(packed)[:, self.model_.points]) ** 2 * weights).sum(axis=0)
         mean = (truth * weights).sum(axis=0) / weights.sum()
         spread = ((truth - mean) ** 2 * weights).sum(axis=0)
         return float(np.mean([1 - e / s if s > 0 else float(e == 0) for e, s in zip(error, spread)]))

@@ -84,7 +84,7 @@ def tune(estimator: Any, X: Any, y: Any, *, what: Iterable[str] = ("rates",), n_
         if model.stopped_:
             trial.study.stop()
         score = model.validation_score_
-        return score["log_loss"] if "log_loss" in score else score["rmse"]
+        return next(score[name] for name in ("log_loss", "loss", "rmse") if name in score)
 
     finished = (optuna.trial.TrialState.COMPLETE, optuna.trial.TrialState.PRUNED)
     left = n_trials - len(study.get_trials(deepcopy=False, states=finished))

@@ -14,6 +14,7 @@
 #include "remede/base/random.h"
 #include "remede/base/threads.h"
 #include "remede/model/predict.h"
+#include "remede/objective/truth.h"
 
 namespace remede {
 namespace {
@@ -68,10 +69,10 @@ class Judge {
     return arg_max(y) == target ? 1.0 : 0.0;
   }
   double squared(std::span<const float> y, std::size_t t) const {
+    if (targets_) return squared_error(model_->objective(), y, truth_at(*data_, t));
     double sum = 0;
     for (std::size_t o = 0; o < y.size(); ++o) {
-      const float target = targets_ ? data_->value[t * y.size() + o] : own_[t * y.size() + o];
-      const double d = static_cast<double>(y[o]) - static_cast<double>(target);
+      const double d = static_cast<double>(y[o]) - static_cast<double>(own_[t * y.size() + o]);
       sum += d * d;
     }
     return sum / static_cast<double>(y.size());

@@ -8,6 +8,7 @@
 
 #include "remede/base/text.h"
 #include "remede/model/predict.h"
+#include "remede/objective/truth.h"
 
 namespace remede {
 namespace {
@@ -26,20 +27,15 @@ struct Spread {
   float deviation() const { return n > 0 ? static_cast<float>(std::sqrt(sum / n)) : 0.0F; }
 };
 
-void add_target(LeafCount& count, const Sequences& data, std::size_t step, std::span<const float> y) {
+// y: the answer.
+void add_target(const Objective& objective, const Sequences& data, std::size_t step, std::span<const float> y,
+                LeafCount& count) {
   if (!data.has_targets() || data.weight[step] == 0) return;
   const auto w = static_cast<double>(data.weight[step]);
   count.weight += w;
-  if (!data.label.empty()) {
-    count.correct += arg_max(y) == data.label[step] ? w : 0.0;
-    return;
-  }
-  double squared = 0;
-  for (std::size_t i = 0; i < y.size(); ++i) {
-    const double d = static_cast<double>(y[i]) - static_cast<double>(data.value[step * y.size() + i]);
-    squared += d * d;
-  }
-  count.squared += w * squared / static_cast<double>(y.size());
+  const Truth truth = truth_at(data, step);
+  count.correct += is_correct(objective, y, truth) ? w : 0.0;
+  count.squared += w * squared_error(objective, y, truth);
 }
 
 }  // namespace
@@ -50,7 +46,7 @@ Observations observe(const Model& model, const Sequences& data) {
   for (const Tree& tree : model.trees) {
     std::vector<LeafCount> leaves(static_cast<std::size_t>(tree.leaf_count()));
     std::vector<Spread> spread(static_cast<std::size_t>(tree.n_v()));
-    std::vector<float> m(static_cast<std::size_t>(tree.n_m)), y(static_cast<std::size_t>(tree.n_y));
+    std::vector<float> m(static_cast<std::size_t>(tree.n_m)), y(static_cast<std::size_t>(tree.n_y)), answer;
     for (std::size_t s = 0; s < data.count(); ++s) {
       std::fill(m.begin(), m.end(), 0.0F);
       std::fill(y.begin(), y.end(), 0.0F);
@@ -59,7 +55,9 @@ Observations observe(const Model& model, const Sequences& data) {
         for (std::size_t f = 0; f < spread.size(); ++f) spread[f].add(static_cast<double>(f < n_x ? x[f] : m[f - n_x]));
         const int leaf = step(tree, x, model.fill.data(), m.data(), y.data());
         ++leaves[static_cast<std::size_t>(leaf)].steps;
-        add_target(leaves[static_cast<std::size_t>(leaf)], data, t, y);
+        answer = y;
+        apply_link(model.objective(), answer);
+        add_target(model.objective(), data, t, answer, leaves[static_cast<std::size_t>(leaf)]);
       }
     }
     std::vector<float>& scale = seen.scale.emplace_back();

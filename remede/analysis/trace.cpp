@@ -142,13 +142,13 @@ TreeStep trace_step(const Model& model, LiveTree& live, const float* x, int numb
   return step_;
 }
 
-void add_targets(Trace& trace, const Sequences& data, std::size_t sequence) {
+void add_targets(Trace& trace, bool classes, const Sequences& data, std::size_t sequence) {
   const auto first = static_cast<std::size_t>(data.offset[sequence]), n_y = static_cast<std::size_t>(data.n_y);
   for (std::size_t t = 0; t < trace.steps.size() && data.has_targets(); ++t) {
     TraceStep& s = trace.steps[t];
     s.has_target = data.weight[first + t] > 0;
     if (!s.has_target) continue;
-    if (!data.label.empty())
+    if (classes)
       s.label = data.label[first + t];
     else
       s.value.assign(data.value.data() + (first + t) * n_y, data.value.data() + (first + t + 1) * n_y);
@@ -193,7 +193,7 @@ Trace trace(const Model& model, const Dataset& data, std::size_t sequence) {
     result.step_name = printable(data.schema.time);
     for (std::size_t t = 0; t < result.steps.size(); ++t) result.steps[t].name = printable(data.times[first + t]);
   }
-  add_targets(result, all, sequence);
+  add_targets(result, model.classifies(), all, sequence);
   return result;
 }
 

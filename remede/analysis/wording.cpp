@@ -130,7 +130,7 @@ Wording make_wording(const Model& model, std::size_t tree, WordOptions options) 
   for (const std::string& name : words.feature)
     words.factor.push_back(is_word(name) ? name : fmt::format("[{}]", name));
   for (const std::string& c : model.schema.classes) words.classes.push_back(printable(c));
-  for (const std::string& t : model.schema.targets) words.targets.push_back(printable(t));
+  for (const std::string& t : model.output_names()) words.targets.push_back(printable(t));
   std::vector<std::set<float>> thresholds(words.feature.size());
   for (const View::Node& node : words.view.nodes)
     if (!node.is_leaf()) {
@@ -269,13 +269,13 @@ std::vector<std::string> write_texts(const Wording& words, int leaf) {
 
 std::vector<float> leaf_probabilities(const Wording& words, int leaf) {
   const Tree& tree = *words.tree;
-  if (words.model->schema.task != Task::kClassification || tree.form.output_order != OutputOrder::kZero) return {};
+  if (!words.model->classifies() || tree.form.output_order != OutputOrder::kZero) return {};
   for (int y = 0; y < tree.n_y; ++y)
     if (any_term(words, linear_weights(tree, leaf, y))) return {};
   const auto n_y = static_cast<std::size_t>(tree.n_y);
   const float* const output = tree.output.data() + static_cast<std::size_t>(leaf) * n_y;
   std::vector<float> p(output, output + n_y);
-  softmax(p);
+  apply_link(words.model->objective(), p);
   return p;
 }
 
@@ -301,11 +301,18 @@ std::vector<std::string> say_texts(const Wording& words, int leaf) {
     return {"say " + answer_text(words, p)};
   }
   const bool first_order = tree.form.output_order == OutputOrder::kFirst;
+  const Objective& objective = words.model->objective();
+  bool constant = true;
+  for (int y = 0; y < tree.n_y; ++y) constant = constant && !any_term(words, linear_weights(tree, leaf, y));
+  const auto first = static_cast<std::ptrdiff_t>(leaf) * tree.n_y;
+  std::vector<float> answer(tree.output.begin() + first, tree.output.begin() + first + tree.n_y);
+  if (constant) apply_link(objective, answer);
   std::vector<std::string> lines;
   for (int y = 0; y < tree.n_y; ++y) {
-    const auto i = static_cast<std::size_t>(leaf) * static_cast<std::size_t>(tree.n_y) + static_cast<std::size_t>(y);
-    lines.push_back(fmt::format("say {} {} {}", words.targets[static_cast<std::size_t>(y)], first_order ? "+=" : "=",
-                                sum_text(words, tree.output[i], linear_weights(tree, leaf, y))));
+    std::string said = sum_text(words, answer[static_cast<std::size_t>(y)], linear_weights(tree, leaf, y));
+    if (!constant) said = link_text(objective, words.targets, y, said);
+    lines.push_back(
+        fmt::format("say {} {} {}", words.targets[static_cast<std::size_t>(y)], first_order ? "+=" : "=", said));
   }
   return lines;
 }

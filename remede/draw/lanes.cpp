@@ -279,14 +279,16 @@ void draw_class_answers(Canvas& canvas, Lanes& lanes) {
 
 void draw_value_answers(Canvas& canvas, Lanes& lanes) {
   const auto& steps = lanes.trace->steps;
+  const std::vector<std::string> names = lanes.model->output_names();
   for (std::size_t o = 0; o < steps.front().output.size(); ++o) {
     const auto said = [&](std::size_t t) { return static_cast<double>(steps[t].output[o]); };
+    const auto of = static_cast<std::size_t>(target_of(lanes.model->objective(), static_cast<int>(o)));
     const auto target = [&](std::size_t t) {
-      return steps[t].has_target && o < steps[t].value.size() ? static_cast<double>(steps[t].value[o]) : std::nan("");
+      return steps[t].has_target && !steps[t].value.empty() ? static_cast<double>(steps[t].value[of]) : std::nan("");
     };
     Scale scale;
     for (std::size_t t = 0; t < steps.size(); ++t) scale.add(said(t)), scale.add(target(t));
-    draw_frame(canvas, lanes, scale, printable(lanes.model->schema.targets[o]), ink::kText);
+    draw_frame(canvas, lanes, scale, printable(names[o]), ink::kText);
     draw_line(canvas, lanes, scale, target, ink::kSoft, 1.4, " stroke-dasharray=\"3 3\"");
     draw_line(canvas, lanes, scale, said, ink::kLit, 1.8);
     lanes.y += kChartHeight + kGap;

@@ -100,7 +100,7 @@ bool any_target(const Trace& trace) {
 }
 
 std::vector<float> probabilities(const Wording& words, std::vector<float> output) {
-  if (words.model->schema.task == Task::kClassification) softmax(output);
+  apply_link(words.model->objective(), output);
   return output;
 }
 

@@ -42,6 +42,7 @@ struct LaneScratch {
 #define HWY_TARGET_INCLUDE "remede/model/batch.cpp"
 #include "hwy/foreach_target.h"
 #include "remede/base/vector-inl.h"
+#include "remede/objective/vector-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace remede::HWY_NAMESPACE {
@@ -125,18 +126,6 @@ static void act(const Tree& tree, const ReachedLeaves& reached, LaneScratch& s, 
   std::copy_n(s.next.data(), n_m * 16, m);
 }
 
-static void lane_softmax(float* y, int n_y) {
-  Wide most = load(y);
-  for (int k = 1; k < n_y; ++k) most = select(gt(load(y + k * 16), most), load(y + k * 16), most);
-  Wide sum = set(0.0F);
-  for (int k = 0; k < n_y; ++k) {
-    const Wide e = exp(sub(load(y + k * 16), most));
-    store(e, y + k * 16);
-    sum = add(sum, e);
-  }
-  for (int k = 0; k < n_y; ++k) store(div(load(y + k * 16), sum), y + k * 16);
-}
-
 // The inputs of step t in lanes; zeros where a sequence has ended.
 static void load_step(const LaneBlock& b, std::size_t t, std::size_t alive, LaneScratch& s) {
   const Sequences& data = *b.data;
@@ -172,7 +161,9 @@ void predict_block(const LaneBlock& b, LaneScratch& s) {
       find_leaves(tree, s, m, (1U << alive) - 1U, s.lanes.data(), reached);
       act(tree, reached, s, m, y);
       std::copy_n(y, n_y * 16, answer);
-      if (model.schema.task == Task::kClassification) lane_softmax(answer, static_cast<int>(n_y));
+      with_formula(model.objective(), [&](auto formula) {
+        decltype(formula)::template link<Wide>(model.objective(), answer, static_cast<int>(n_y));
+      });
       for (std::size_t o = 0; o < n_y; ++o)
         store(i == 0 ? load(answer + o * 16) : add(load(sum + o * 16), load(answer + o * 16)), sum + o * 16);
       for (int e = 0; e < reached.count; ++e)

@@ -277,6 +277,21 @@ void read_later_entries(const Json& json, const Place& at, Schema& schema) {
   if (json.contains("horizon")) schema.horizon = read_integer(json, "horizon", at, 0, std::numeric_limits<int>::max());
 }
 
+Objective read_objective(const Json& json, const Place& at) {
+  const Json& name = member(json, "name", at);
+  const std::optional<Loss> loss = loss_of_word(read_text(name, {&at, "name"}));
+  if (!loss) unexpected({&at, "name"}, fmt::format("one of {}", kObjectiveWords), name);
+  Objective objective{*loss};
+  const auto read_list = [&](const char* key, std::vector<float>& to) {
+    if (!json.contains(key)) return;
+    const Json& values = list(json, key, at, static_cast<std::size_t>(kMostOutputs));
+    read_numbers(values, {&at, key}, values.size(), to);
+  };
+  read_list("quantiles", objective.quantiles);
+  read_list("scale", objective.scale);
+  return objective;
+}
+
 Schema read_schema(const Json& json, const Place& at) {
   Schema schema;
   schema.task = read_word(json, "task", at, kTaskWords);
@@ -324,6 +339,10 @@ Model model_from_json(std::string_view text, const std::string& where) {
   Model model;
   model.schema = read_schema(json, root);
   check(model.schema, where);
+  if (json.contains("objective")) {
+    model.own_objective = read_objective(json["objective"], {&root, "objective"});
+    check(*model.own_objective, model.schema.task, static_cast<int>(model.schema.targets.size()), where);
+  }
   read_numbers(member(json, "fill", root), {&root, "fill"}, model.schema.inputs.size(), model.fill);
   InputNumbers inputs;
   for (std::size_t i = 0; i < model.schema.inputs.size(); ++i)

@@ -152,6 +152,16 @@ std::string code_line(const InputCode& code) {
                      numbers(code.values.data(), code.values.size()), code.other ? number(*code.other) : "null");
 }
 
+std::string objective_line(const Objective& objective) {
+  std::string line = fmt::format("{{\"name\": {}", text(word_of(objective)));
+  const auto list = [&](const char* name, const std::vector<float>& values) {
+    if (!values.empty()) line += fmt::format(", \"{}\": {}", name, numbers(values.data(), values.size()));
+  };
+  list("quantiles", objective.quantiles);
+  list("scale", objective.scale);
+  return line + "}";
+}
+
 // What files of version 1 do not have, in the order of the inputs; nothing where a model needs none of it.
 std::vector<std::string> later_entries(const Schema& schema) {
   std::vector<std::string> codes;
@@ -173,7 +183,9 @@ std::string model_lines(const Model& model) {
   const auto entry = [](const char* name, std::string_view value) { return fmt::format("\"{}\": {}", name, value); };
   const std::vector<std::string> later = later_entries(schema);
   std::vector<std::string> entries = {entry("format", text(kFormatName)),
-                                      entry("version", std::to_string(later.empty() ? 1 : kVersionOfCodes)),
+                                      entry("version", std::to_string(model.own_objective ? kVersionOfObjectives
+                                                                      : later.empty()     ? 1
+                                                                                          : kVersionOfCodes)),
                                       entry("task", text(word(kTaskWords, schema.task))),
                                       entry("inputs", texts(schema.inputs)),
                                       entry("fill", numbers(model.fill.data(), model.fill.size())),
@@ -182,6 +194,7 @@ std::string model_lines(const Model& model) {
                                       entry("id", text(schema.id)),
                                       entry("time", text(schema.time))};
   entries.insert(entries.end(), later.begin(), later.end());
+  if (model.own_objective) entries.push_back(entry("objective", objective_line(*model.own_objective)));
   entries.push_back(entry("trees", lines(trees, "  ", '[', ']')));
   entries.push_back(entry("training", training_lines(model.training, "  ")));
   return lines(entries, "", '{', '}');

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
-#include "remede/base/arithmetic.h"
 #include "remede/base/error.h"
+#include "remede/objective/truth.h"
 
 namespace remede {
 namespace {
@@ -28,12 +28,6 @@ class Mean {
   double sum_ = 0;
   double count_ = 0;
 };
-
-double log_loss_of(float probability) {
-  constexpr double kLeast = 1e-15;
-  const double p = probability;
-  return -log(p > kLeast ? p : kLeast);  // NaN counts as the least
-}
 
 std::vector<ClassScore> class_scores(const std::vector<double>& confusion, std::size_t n_y) {
   std::vector<ClassScore> scores(n_y);
@@ -64,7 +58,8 @@ double macro_auc(const Predictions& predictions, const Sequences& sequences, std
   return mean.value();
 }
 
-ClassificationScores classification_scores(const Predictions& predictions, const Sequences& sequences, double weight) {
+ClassificationScores classification_scores(const Objective& objective, const Predictions& predictions,
+                                           const Sequences& sequences, double weight) {
   const auto n_y = static_cast<std::size_t>(sequences.n_y);
   ClassificationScores scores;
   scores.confusion.resize(n_y * n_y);
@@ -75,7 +70,7 @@ ClassificationScores classification_scores(const Predictions& predictions, const
     const std::span<const float> p(predictions.output.data() + t * n_y, n_y);
     const auto truth = static_cast<std::size_t>(sequences.label[t]);
     scores.confusion[truth * n_y + static_cast<std::size_t>(arg_max(p))] += w;
-    loss += w * log_loss_of(p[truth]);
+    add_loss(objective, p, truth_at(sequences, t), w, loss);
   }
   scores.log_loss = loss / weight;
   scores.classes = class_scores(scores.confusion, n_y);
@@ -101,7 +96,10 @@ struct ErrorSums {
   double variation = 0;  // squared distance of the targets from their mean
 };
 
-ErrorSums error_sums(const Predictions& predictions, const Sequences& sequences, std::size_t o, double weight) {
+ErrorSums error_sums(const Objective& objective, const Predictions& predictions, const Sequences& sequences,
+                     std::size_t o, double weight) {
+  const auto outputs = static_cast<std::size_t>(outputs_of(objective, sequences.n_y));
+  const auto point = static_cast<std::size_t>(point_output(objective, static_cast<int>(o)));
   const auto n_y = static_cast<std::size_t>(sequences.n_y);
   double mean = 0;
   for (std::size_t t = 0; t < sequences.steps(); ++t)
@@ -112,7 +110,7 @@ ErrorSums error_sums(const Predictions& predictions, const Sequences& sequences,
     const double w = sequences.weight[t];
     if (w <= 0) continue;
     const double truth = sequences.value[t * n_y + o];
-    const double error = predictions.output[t * n_y + o] - truth;
+    const double error = predictions.output[t * outputs + point] - truth;
     sums.squared += w * (error * error);
     sums.absolute += w * std::fabs(error);
     sums.variation += w * ((truth - mean) * (truth - mean));
@@ -120,14 +118,16 @@ ErrorSums error_sums(const Predictions& predictions, const Sequences& sequences,
   return sums;
 }
 
-RegressionScores regression_scores(const Predictions& predictions, const Sequences& sequences, double weight) {
+RegressionScores regression_scores(const Objective& objective, const Predictions& predictions,
+                                   const Sequences& sequences, double weight) {
   const auto n_y = static_cast<std::size_t>(sequences.n_y);
   RegressionScores scores;
+  scores.objective = objective_figures(objective, predictions.output, sequences);
   Mean r2;
   double squared = 0;
   double absolute = 0;
   for (std::size_t o = 0; o < n_y; ++o) {
-    const ErrorSums sums = error_sums(predictions, sequences, o, weight);
+    const ErrorSums sums = error_sums(objective, predictions, sequences, o, weight);
     const double unexplained = ratio(sums.squared, sums.variation);
     scores.outputs.push_back({std::sqrt(sums.squared / weight), sums.absolute / weight, 1 - unexplained});
     squared += sums.squared;
@@ -140,6 +140,20 @@ RegressionScores regression_scores(const Predictions& predictions, const Sequenc
 }
 
 }  // namespace
+
+std::vector<Figure> overall_figures(Task task, const Scores& scores) {
+  const ClassificationScores& c = scores.classification;
+  if (task == Task::kClassification)
+    return {{"accuracy", "accuracy", c.accuracy},
+            {"balanced_accuracy", "balanced accuracy", c.balanced_accuracy},
+            {"macro_f1", "macro F1", c.macro_f1},
+            {"auc", "AUC", c.auc},
+            {"log_loss", "log loss", c.log_loss}};
+  std::vector<Figure> figures = scores.regression.objective;
+  const RegressionScore& r = scores.regression.overall;
+  figures.insert(figures.end(), {{"rmse", "RMSE", r.rmse}, {"mae", "MAE", r.mae}, {"r2", "R2", r.r2}});
+  return figures;
+}
 
 double area_under_curve(std::vector<RankedStep> steps) {
   // A score that is no number ranks lowest, so that the order is one.
@@ -164,7 +178,7 @@ double area_under_curve(std::vector<RankedStep> steps) {
   return ratio(area, positives * below);
 }
 
-Scores evaluate(Task task, const Predictions& predictions, const Sequences& sequences) {
+Scores evaluate(const Objective& objective, const Predictions& predictions, const Sequences& sequences) {
   Scores scores;
   scores.sequences = sequences.count();
   for (const float w : sequences.weight) {
@@ -172,10 +186,10 @@ Scores evaluate(Task task, const Predictions& predictions, const Sequences& sequ
     scores.steps += w > 0 ? 1 : 0;
   }
   if (scores.steps == 0) fail("expected steps with a target, got none in {} steps", sequences.steps());
-  if (task == Task::kClassification) {
-    scores.classification = classification_scores(predictions, sequences, scores.weight);
+  if (classifies(objective)) {
+    scores.classification = classification_scores(objective, predictions, sequences, scores.weight);
   } else {
-    scores.regression = regression_scores(predictions, sequences, scores.weight);
+    scores.regression = regression_scores(objective, predictions, sequences, scores.weight);
   }
   return scores;
 }

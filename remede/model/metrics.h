@@ -21,7 +21,7 @@ struct ClassificationScores {
   double accuracy = 0;
   double balanced_accuracy = 0;  // mean recall of the classes that occur
   double macro_f1 = 0;           // mean over the classes that occur or are predicted
-  double log_loss = 0;           // natural logarithm; probabilities below 1e-15 count as 1e-15
+  double log_loss = 0;           // natural logarithm; probabilities below kLeastProbability count as that
   double auc = 0;                // mean over the classes of the area under the ROC curve of that class against the rest
   std::vector<ClassScore> classes;  // (n_y)
   std::vector<double> confusion;    // (n_y, n_y) weight of the steps by class and predicted class
@@ -34,8 +34,9 @@ struct RegressionScore {
 };
 
 struct RegressionScores {
-  RegressionScore overall;               // rmse and mae over all outputs, r2 their mean
-  std::vector<RegressionScore> outputs;  // (n_y)
+  std::vector<Figure> objective;         // what the objective itself is judged by, where it is none of the others
+  RegressionScore overall;               // rmse and mae over all targets, r2 their mean
+  std::vector<RegressionScore> outputs;  // (targets) of the outputs that answer with one number
 };
 
 struct Scores {
@@ -47,7 +48,11 @@ struct Scores {
 };
 
 // Throws Error when no step carries a target. REQUIRES: predictions are of these sequences.
-Scores evaluate(Task task, const Predictions& predictions, const Sequences& sequences);
+Scores evaluate(const Objective& objective, const Predictions& predictions, const Sequences& sequences);
+
+// The figures of all steps together, in the order of reports: accuracy, balanced_accuracy, macro_f1, auc and log_loss,
+// or those of the objective, then rmse, mae and r2.
+std::vector<Figure> overall_figures(Task task, const Scores& scores);
 
 // The area under the ROC curve, ties counting half; NaN unless both kinds have weight.
 struct RankedStep {

@@ -77,6 +77,7 @@ int Model::node_count() const {
 
 void check(const Model& model, const std::string& where) {
   check(model.schema, where);
+  check(model.objective(), model.schema.task, static_cast<int>(model.schema.targets.size()), where);
   check_training(model.training, where);
   if (model.fill.size() != model.schema.inputs.size())
     fail("{}: expected {} values of fill, one per input, got {}", where, model.schema.inputs.size(), model.fill.size());
@@ -90,6 +91,8 @@ void check(const Model& model, const std::string& where) {
     if (tree.n_x != model.n_x() || tree.n_y != model.n_y())
       fail("{}: expected {} inputs and {} outputs, as the model has, got {} and {}", name, model.n_x(), model.n_y(),
            tree.n_x, tree.n_y);
+    if (tree.form.output_order == OutputOrder::kFirst && !model.classifies() && !has_identity_link(model.objective()))
+      fail("{}: expected the output order zero with the objective {}, got first", name, word_of(model.objective()));
     check(tree, name);
   }
 }

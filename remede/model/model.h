@@ -1,11 +1,13 @@
 // One or more trees over the same inputs and outputs, and the words around them. A value: copy it, compare it, save it.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "remede/model/tree.h"
+#include "remede/objective/objective.h"
 #include "remede/schema/schema.h"
 
 namespace remede {
@@ -23,9 +25,14 @@ struct Model {
   std::vector<float> fill;  // (n_x) what a missing input counts as in writes and linear leaves; 0: absent
   std::vector<Tree> trees;  // at least one; each has its own memory; their probabilities or values are averaged
   TrainingRecord training;
+  std::optional<Objective> own_objective;  // where it is not the task's default one
 
+  // What it was trained for and is judged by; its link makes the answers.
+  const Objective& objective() const { return own_objective ? *own_objective : default_objective(schema.task); }
+  bool classifies() const { return remede::classifies(objective()); }
   int n_x() const { return schema.n_x(); }
-  int n_y() const { return schema.n_y(); }
+  int n_y() const { return outputs_of(objective(), schema.n_y()); }  // outputs: more than targets with quantiles
+  std::vector<std::string> output_names() const { return remede::output_names(objective(), schema.targets); }
   int node_count() const;  // over all trees
 };
 

@@ -78,17 +78,6 @@ int step(const Tree& tree, const float* x, const float* fill, float* m, float* y
   return leaf;
 }
 
-void softmax(std::span<float> y) {
-  if (y.empty()) return;
-  const float most = *std::max_element(y.begin(), y.end());
-  float sum = 0.0F;
-  for (float& v : y) {
-    v = exp(v - most);
-    sum = sum + v;
-  }
-  for (float& v : y) v = v / sum;
-}
-
 int arg_max(std::span<const float> y) { return static_cast<int>(std::max_element(y.begin(), y.end()) - y.begin()); }
 
 std::size_t state_size(const Model& model) {
@@ -112,7 +101,7 @@ void step(const Model& model, const float* x, float* state, float* scratch, floa
     } else {
       leaf[t] = step(tree, x, model.fill.data(), m, scratch);
     }
-    if (model.schema.task == Task::kClassification) softmax({scratch, n_y});
+    apply_link(model.objective(), {scratch, n_y});
     for (std::size_t o = 0; o < n_y; ++o) y[o] = t == 0 ? scratch[o] : y[o] + scratch[o];
   }
   const auto count = static_cast<float>(model.trees.size());

@@ -30,9 +30,6 @@ std::size_t state_size(const Model& model);
 // values, averaged over the trees) and leaf (trees). scratch: (n_y). No allocation.
 void step(const Model& model, const float* x, float* state, float* scratch, float* y, std::int32_t* leaf);
 
-// Logits to probabilities, in place. The arithmetic of every probability we print.
-void softmax(std::span<float> y);
-
 // What a model says of sequences.
 struct Predictions {
   std::vector<float> output;       // (steps, n_y) probabilities, or values

@@ -17,6 +17,7 @@
 #include "remede/draw/text.h"
 #include "remede/model/file.h"
 #include "remede/model/metrics.h"
+#include "remede/objective/truth.h"
 #include "remede/pages/explorer_words.h"
 #include "remede/pages/web.h"
 
@@ -123,9 +124,11 @@ Json data_json(const Model& model, const Dataset& data, const Predictions& predi
              sequences.x.begin() + static_cast<std::ptrdiff_t>(excerpt.end * n_x));
     for (std::size_t t = excerpt.begin; sequences.has_targets() && t < excerpt.end; ++t) {
       const bool known = sequences.weight[t] > 0;
-      if (!sequences.label.empty()) label.push_back(known ? sequences.label[t] : -1);
-      for (std::size_t o = 0; !sequences.value.empty() && o < n_y; ++o)
-        value.push_back(known ? sequences.value[t * n_y + o] : std::numeric_limits<float>::quiet_NaN());
+      if (model.classifies()) label.push_back(known ? sequences.label[t] : -1);
+      for (std::size_t o = 0; !model.classifies() && o < n_y; ++o)
+        value.push_back(known ? truth_at(sequences, t)
+                                    .value[static_cast<std::size_t>(target_of(model.objective(), static_cast<int>(o)))]
+                              : std::numeric_limits<float>::quiet_NaN());
     }
   }
   Json json = {{"note", sample.note}, {"sequences", std::move(list)}, {"x", base64(x)}};
@@ -141,7 +144,7 @@ Json data_json(const Model& model, const Dataset& data, const Predictions& predi
 std::string score_text(const Model& model, const Sequences& data, const Predictions& predictions) {
   if (!data.has_targets() || std::none_of(data.weight.begin(), data.weight.end(), [](float w) { return w > 0; }))
     return "";
-  const Scores scores = evaluate(model.schema.task, predictions, data);
+  const Scores scores = evaluate(model.objective(), predictions, data);
   const double figure =
       model.schema.task == Task::kClassification ? scores.classification.accuracy : scores.regression.overall.rmse;
   if (!std::isfinite(figure)) return "";
@@ -161,7 +164,7 @@ std::string explorer_page(const Model& model, const Dataset& data, const Explore
   if (model.node_count() > kMaxNodes)
     fail("explorer: expected a model of at most {} nodes, got {}", kMaxNodes, model.node_count());
   const Predictions predictions = predict(model, data.sequences, options.threads);
-  const Sample sample = choose_sample(model.schema.task, data.sequences, predictions, options.sample);
+  const Sample sample = choose_sample(model.objective(), data.sequences, predictions, options.sample);
   Json shown = data_json(model, data, predictions, sample);
   shown["name"] = options.data_name;
   shown["score"] = score_text(model, data.sequences, predictions);

@@ -34,6 +34,9 @@ std::string head_figures(const Model& model, const Sequences& data, const Scores
   std::vector<html::Figure> texts;
   if (scores && model.schema.task == Task::kClassification)
     texts.push_back({"accuracy", percent(scores->classification.accuracy)});
+  if (scores && !scores->regression.objective.empty())
+    texts.push_back(
+        {scores->regression.objective.front().title, short_number(scores->regression.objective.front().value, 4)});
   if (scores && model.schema.task == Task::kRegression)
     texts.push_back({"RMSE", short_number(scores->regression.overall.rmse, 4)});
   int cells = 0;
@@ -93,7 +96,7 @@ std::string trace_section(const Model& model, const Dataset& data, const Predict
   SampleOptions options;
   options.most_sequences = data.sequences.count();
   options.most_values = static_cast<std::size_t>(-1);
-  for (const Excerpt& excerpt : choose_sample(model.schema.task, data.sequences, predictions, options).excerpts) {
+  for (const Excerpt& excerpt : choose_sample(model.objective(), data.sequences, predictions, options).excerpts) {
     if (data.sequences.length(excerpt.sequence) > kMaxTracedSteps) continue;
     const Trace worst = trace(model, data, excerpt.sequence);
     const std::string what = data.sequences.has_targets() ? "The sequence with the largest loss" : "One sequence";
@@ -130,7 +133,7 @@ std::string report_page(const Model& model, const Dataset& data, const ReportOpt
   const Predictions predictions = predict(model, sequences, options.threads);
   Scores scores;
   const bool scored = any_target(sequences);
-  if (scored) scores = evaluate(model.schema.task, predictions, sequences);
+  if (scored) scores = evaluate(model.objective(), predictions, sequences);
   std::string body = origin(options) + head_figures(model, sequences, scored ? &scores : nullptr);
   if (scored) body += score_section(model, sequences, predictions, scores);
   body += tree_section(model, observe(model, sequences));

@@ -95,7 +95,7 @@ std::string class_table(const Model& model, const Sequences& data) {
 
 std::string target_table(const Model& model, const Sequences& data) {
   if (!data.has_targets()) return "";
-  if (!data.label.empty()) return class_table(model, data);
+  if (model.classifies()) return class_table(model, data);
   const auto n_y = static_cast<std::size_t>(data.n_y);
   std::vector<std::vector<std::string>> rows;
   for (std::size_t o = 0; o < std::min(n_y, kMaxRows); ++o) {

@@ -6,6 +6,7 @@
 
 #include "remede/base/text.h"
 #include "remede/draw/chart.h"
+#include "remede/objective/truth.h"
 #include "remede/pages/html.h"
 #include "remede/pages/report_parts.h"
 
@@ -58,7 +59,8 @@ std::string confusion(const Model& model, const ClassificationScores& scores) {
 
 // The share of right answers, or the root of the mean squared error, by the place of the step in its sequence.
 std::string over_time(const Model& model, const Sequences& data, const Predictions& predictions) {
-  const bool classifies = model.schema.task == Task::kClassification;
+  const Objective& objective = model.objective();
+  const bool classifies = model.classifies();
   const auto n_y = static_cast<std::size_t>(model.n_y());
   std::size_t longest = 0;
   for (std::size_t s = 0; s < data.count(); ++s) longest = std::max(longest, data.length(s));
@@ -70,11 +72,9 @@ std::string over_time(const Model& model, const Sequences& data, const Predictio
       const std::size_t t = static_cast<std::size_t>(data.offset[s]) + i;
       if (data.weight[t] <= 0) continue;
       const std::span<const float> y = std::span(predictions.output).subspan(t * n_y, n_y);
-      double value = classifies && arg_max(y) == data.label[t] ? 1 : 0;
-      for (std::size_t o = 0; !classifies && o < n_y; ++o) {
-        const double d = static_cast<double>(y[o]) - static_cast<double>(data.value[t * n_y + o]);
-        value += d * d / static_cast<double>(n_y);
-      }
+      const Truth truth = truth_at(data, t);
+      const double value =
+          classifies ? (is_correct(objective, y, truth) ? 1.0 : 0.0) : squared_error(objective, y, truth);
       sum[i / per_place] += static_cast<double>(data.weight[t]) * value;
       weight[i / per_place] += static_cast<double>(data.weight[t]);
     }
@@ -103,14 +103,15 @@ std::string value_scores(const Model& model, const RegressionScores& scores) {
 }
 
 std::string scatters(const Model& model, const Sequences& data, const Predictions& predictions) {
-  const auto n_y = static_cast<std::size_t>(model.n_y());
+  const auto n_y = static_cast<std::size_t>(model.n_y()), n_t = model.schema.targets.size();
   std::string body = "<div class=\"row\">\n";
-  for (std::size_t o = 0; o < std::min(n_y, kMaxScatterPlots); ++o) {
+  for (std::size_t o = 0; o < std::min(n_t, kMaxScatterPlots); ++o) {
+    const auto point = static_cast<std::size_t>(point_output(model.objective(), static_cast<int>(o)));
     std::vector<float> targets, answers;
     for (std::size_t t = 0; t < data.steps(); ++t) {
       if (data.weight[t] <= 0) continue;
-      targets.push_back(data.value[t * n_y + o]);
-      answers.push_back(predictions.output[t * n_y + o]);
+      targets.push_back(data.value[t * n_t + o]);
+      answers.push_back(predictions.output[t * n_y + point]);
     }
     body += html::figure(scatter_chart(targets, answers, model.schema.targets[o]));
   }
@@ -132,8 +133,11 @@ std::string score_section(const Model& model, const Sequences& data, const Predi
     return html::section("scores", "Scores", body);
   }
   const RegressionScore& overall = scores.regression.overall;
-  std::string body =
-      html::table({}, {{"RMSE", size_of(overall.rmse)}, {"MAE", size_of(overall.mae)}, {"R2", score(overall.r2)}});
+  std::vector<std::vector<std::string>> figures;
+  for (const Figure& f : scores.regression.objective) figures.push_back({xml_escaped(f.title), size_of(f.value)});
+  figures.insert(figures.end(),
+                 {{"RMSE", size_of(overall.rmse)}, {"MAE", size_of(overall.mae)}, {"R2", score(overall.r2)}});
+  std::string body = html::table({}, figures);
   body +=
       value_scores(model, scores.regression) + scatters(model, data, predictions) + over_time(model, data, predictions);
   return html::section("scores", "Scores", body);

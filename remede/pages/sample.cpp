@@ -2,18 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <span>
 
 #include <fmt/format.h>
 
-#include "remede/base/arithmetic.h"
 #include "remede/base/random.h"
 #include "remede/base/text.h"
+#include "remede/objective/truth.h"
 
 namespace remede {
 namespace {
-
-constexpr double kMinProbability = 1e-15;
 
 bool has_target(const Sequences& data, std::size_t step) { return data.has_targets() && data.weight[step] > 0; }
 
@@ -23,48 +22,57 @@ struct StepErrors {
   std::vector<std::uint8_t> marked;  // (steps)
 };
 
-double squared_error(const Sequences& data, const Predictions& predictions, std::size_t at) {
-  const double d = static_cast<double>(predictions.output[at]) - static_cast<double>(data.value[at]);
-  return std::isfinite(d) ? d * d : 0;
+// How far the answer is off target k.
+double error_of(const Objective& objective, const Sequences& data, const Predictions& predictions, std::size_t t,
+                int k) {
+  const auto n_y = static_cast<std::size_t>(outputs_of(objective, data.n_y));
+  const float y = predictions.output[t * n_y + static_cast<std::size_t>(point_output(objective, k))];
+  return static_cast<double>(y -
+                             truth_at(data, t).value[static_cast<std::size_t>(k)]);  // in float, as the page does it
 }
 
-std::vector<float> far_off(const Sequences& data, const Predictions& predictions) {
-  const auto n_y = static_cast<std::size_t>(data.n_y);
-  std::vector<double> sum(n_y);
+// (n_y) only outputs that answer with one number can be far off.
+std::vector<float> far_off(const Objective& objective, const Sequences& data, const Predictions& predictions) {
+  std::vector<double> sum(static_cast<std::size_t>(data.n_y));
   double count = 0;
   for (std::size_t t = 0; t < data.steps(); ++t) {
     if (!has_target(data, t)) continue;
     count += 1;
-    for (std::size_t o = 0; o < n_y; ++o) sum[o] += squared_error(data, predictions, t * n_y + o);
+    for (int k = 0; k < data.n_y; ++k) {
+      const double d = error_of(objective, data, predictions, t, k);
+      if (std::isfinite(d)) sum[static_cast<std::size_t>(k)] += d * d;
+    }
   }
-  std::vector<float> limits;
-  for (const double s : sum) limits.push_back(static_cast<float>(count > 0 ? 2 * std::sqrt(s / count) : 0.0));
+  std::vector<float> limits(static_cast<std::size_t>(outputs_of(objective, data.n_y)),
+                            std::numeric_limits<float>::max());
+  for (int k = 0; k < data.n_y; ++k)
+    limits[static_cast<std::size_t>(point_output(objective, k))] =
+        static_cast<float>(count > 0 ? 2 * std::sqrt(sum[static_cast<std::size_t>(k)] / count) : 0.0);
   return limits;
 }
 
-StepErrors class_errors(const Sequences& data, const Predictions& predictions) {
+StepErrors class_errors(const Objective& objective, const Sequences& data, const Predictions& predictions) {
   const auto n_y = static_cast<std::size_t>(data.n_y);
   StepErrors errors{std::vector<double>(data.steps()), std::vector<std::uint8_t>(data.steps())};
   for (std::size_t t = 0; t < data.steps(); ++t) {
     if (!has_target(data, t)) continue;
     const std::span<const float> y = std::span(predictions.output).subspan(t * n_y, n_y);
-    const auto p = static_cast<double>(y[static_cast<std::size_t>(data.label[t])]);
-    errors.loss[t] = -log(p > kMinProbability ? p : kMinProbability);
-    errors.marked[t] = arg_max(y) != data.label[t] ? 1 : 0;
+    add_loss(objective, y, truth_at(data, t), 1.0, errors.loss[t]);
+    errors.marked[t] = is_correct(objective, y, truth_at(data, t)) ? 0 : 1;
   }
   return errors;
 }
 
-StepErrors value_errors(const Sequences& data, const Predictions& predictions, std::span<const float> limits) {
-  const auto n_y = static_cast<std::size_t>(data.n_y);
+StepErrors value_errors(const Objective& objective, const Sequences& data, const Predictions& predictions,
+                        std::span<const float> limits) {
   StepErrors errors{std::vector<double>(data.steps()), std::vector<std::uint8_t>(data.steps())};
   for (std::size_t t = 0; t < data.steps(); ++t) {
     if (!has_target(data, t)) continue;
-    for (std::size_t o = 0; o < n_y; ++o) {
-      const std::size_t at = t * n_y + o;
-      errors.loss[t] += squared_error(data, predictions, at) / static_cast<double>(n_y);
-      // In float, as the page does it.
-      if (std::abs(predictions.output[at] - data.value[at]) > limits[o]) errors.marked[t] = 1;
+    for (int k = 0; k < data.n_y; ++k) {
+      const double d = error_of(objective, data, predictions, t, k);
+      if (std::isfinite(d)) errors.loss[t] += d * d / static_cast<double>(data.n_y);
+      if (std::abs(d) > static_cast<double>(limits[static_cast<std::size_t>(point_output(objective, k))]))
+        errors.marked[t] = 1;
     }
   }
   return errors;
@@ -130,13 +138,15 @@ std::size_t affordable(const Sequences& data, const std::vector<Excerpt>& sorted
 
 }  // namespace
 
-Sample choose_sample(Task task, const Sequences& data, const Predictions& predictions, const SampleOptions& options) {
+Sample choose_sample(const Objective& objective, const Sequences& data, const Predictions& predictions,
+                     const SampleOptions& options) {
+  const Task task = task_of(objective);
   Sample sample;
-  if (task == Task::kRegression && data.has_targets()) sample.far_off = far_off(data, predictions);
+  if (task == Task::kRegression && data.has_targets()) sample.far_off = far_off(objective, data, predictions);
   StepErrors errors{std::vector<double>(data.steps()), std::vector<std::uint8_t>(data.steps())};
   if (data.has_targets())
-    errors = task == Task::kClassification ? class_errors(data, predictions)
-                                           : value_errors(data, predictions, sample.far_off);
+    errors = task == Task::kClassification ? class_errors(objective, data, predictions)
+                                           : value_errors(objective, data, predictions, sample.far_off);
   std::vector<Excerpt>& all = sample.excerpts;
   for (std::size_t s = 0; s < data.count(); ++s)
     if (data.length(s) > 0)

@@ -35,6 +35,7 @@ struct Sample {
 };
 
 // Half of the places go to the worst sequences, half to sequences drawn from the rest.
-Sample choose_sample(Task task, const Sequences& data, const Predictions& predictions, const SampleOptions& options);
+Sample choose_sample(const Objective& objective, const Sequences& data, const Predictions& predictions,
+                     const SampleOptions& options);
 
 }  // namespace remede

@@ -6,53 +6,17 @@
 #include <numeric>
 #include <utility>
 
-#include "remede/base/arithmetic.h"
 #include "remede/base/random.h"
 #include "remede/model/predict.h"
+#include "remede/objective/truth.h"
 
 namespace remede {
 namespace {
-
-constexpr float kWorstError = 1e30F;  // of a step whose value is not a number
-constexpr float kLeastProbability = 1e-30F;
 
 // Equal as bits: NaN equals itself, so that a sequence that has gone wrong counts as unchanged.
 bool same_bits(const float* a, const float* b, std::size_t count) {
   return count == 0 || std::memcmp(a, b, count * sizeof(float)) == 0;
 }
-
-// A sum of weighted losses. Of many probabilities the logarithm of the product is taken, not the sum of the logarithms.
-class LossSum {
- public:
-  explicit LossSum(bool classifies) : classifies_(classifies) {}
-
-  // Adds weight * (loss of `worth` - loss of `before`).
-  void add(double weight, double worth, double before) {
-    if (!classifies_) {
-      sum_ += weight * (worth - before);
-    } else if (weight != 1.0) {
-      sum_ += weight * log(before / worth);
-    } else {
-      product_ *= before / worth;
-      if (!(product_ > 1e-200 && product_ < 1e200)) fold();
-    }
-  }
-
-  double take() {
-    fold();
-    return std::exchange(sum_, 0.0);
-  }
-
- private:
-  void fold() {
-    if (product_ != 1.0) sum_ += log(product_);
-    product_ = 1.0;
-  }
-
-  bool classifies_;
-  double sum_ = 0;
-  double product_ = 1;
-};
 
 }  // namespace
 
@@ -60,7 +24,7 @@ Replay::Replay(const Model& model, const Sequences& data, const Tolerance& toler
     : model_(model),
       data_(data),
       judged_(data.has_targets()),
-      classifies_(model.schema.task == Task::kClassification),
+      objective_(model.objective()),
       n_x_(static_cast<std::size_t>(model.n_x())),
       n_y_(static_cast<std::size_t>(model.n_y())),
       order_(data.count()),
@@ -76,7 +40,8 @@ Replay::Replay(const Model& model, const Sequences& data, const Tolerance& toler
   restart();
   const double rounding = 1e-9 * now_.weight;
   least_correct_ = now_.correct - tolerance.accuracy * now_.weight - rounding;
-  most_loss_ = classifies_ ? now_.loss + tolerance.log_loss * now_.weight : now_.loss * (1 + tolerance.squared_error);
+  most_loss_ =
+      classifies(objective_) ? now_.loss + tolerance.log_loss * now_.weight : now_.loss * (1 + tolerance.loss_share);
   most_loss_ += rounding;
 }
 
@@ -128,32 +93,21 @@ void Replay::run_sequence(int t, const Tree& tree, std::size_t sequence) {
 }
 
 // The score of one step if tree t gave output y. REQUIRES: the step carries a target
-Replay::Mark Replay::mark_step(std::size_t i, int t, const float* y) {
+Mark Replay::mark_step(std::size_t i, int t, const float* y) {
   for (std::size_t tree = 0; tree < tracks_.size(); ++tree) {
     const float* from = static_cast<int>(tree) == t ? y : tracks_[tree].y.data() + i * n_y_;
     std::copy_n(from, n_y_, answer_.begin());
-    if (classifies_) softmax(answer_);
+    apply_link(objective_, answer_);
     for (std::size_t o = 0; o < n_y_; ++o) mean_[o] = tree == 0 ? answer_[o] : mean_[o] + answer_[o];
   }
   const auto count = static_cast<float>(tracks_.size());
   for (float& value : mean_) value /= count;
-  if (classifies_) {
-    const std::int32_t label = data_.label[i];
-    const float p = mean_[static_cast<std::size_t>(label)];
-    return {p > kLeastProbability ? p : kLeastProbability, p > 0 && arg_max(mean_) == label};
-  }
-  float sum = 0;
-  for (std::size_t o = 0; o < n_y_; ++o) {
-    const float error = mean_[o] - data_.value[i * n_y_ + o];
-    sum += error * error;
-  }
-  return {sum < kWorstError ? sum / static_cast<float>(n_y_) : kWorstError, false};
+  return mark(objective_, mean_, truth_at(data_, i));
 }
 
 void Replay::score_sequence(std::size_t sequence) {
   Tally total;
-  LossSum loss(classifies_);
-  const double perfect = classifies_ ? 1.0 : 0.0;
+  LossSum loss(objective_);
   const auto end = static_cast<std::size_t>(data_.offset[sequence + 1]);
   for (auto i = static_cast<std::size_t>(data_.offset[sequence]); i < end; ++i) {
     const double weight = data_.weight[i];
@@ -161,7 +115,7 @@ void Replay::score_sequence(std::size_t sequence) {
     marks_[i] = mark_step(i, -1, nullptr);
     total.weight += weight;
     total.correct += marks_[i].correct ? weight : 0.0;
-    loss.add(weight, marks_[i].worth, perfect);
+    loss.add(weight, marks_[i].worth);
   }
   total.loss = loss.take();
   sequence_tally_[sequence] = total;
@@ -259,7 +213,7 @@ bool Replay::run_edit(int t, const Tree& edited, std::span<const std::uint8_t> t
   const auto begin = static_cast<std::size_t>(data_.offset[sequence]);
   const auto end = static_cast<std::size_t>(data_.offset[sequence + 1]);
   double correct = 0;
-  LossSum loss_sum(classifies_);
+  LossSum loss_sum(objective_);
   journal_.change.push_back({sequence, {}});
   const auto look = [&] {
     const double loss = loss_sum.take();

@@ -18,18 +18,18 @@ namespace remede {
 
 // How much worse than the model given the result may be, on each data set.
 struct Tolerance {
-  double accuracy = 0.0;        // classification: by how much accuracy may fall
-  double log_loss = 0.01;       // classification: by how much the mean log loss may rise, in nats
-  double squared_error = 0.01;  // regression: by what share the mean squared error may rise
-  double effort = 400.0;        // gives up when it has run this many times as many steps as there are data
-  std::function<bool()> stop;   // asked before every edit: true refuses all further ones. From any thread
+  double accuracy = 0.0;       // classification: by how much accuracy may fall
+  double log_loss = 0.01;      // classification: by how much the mean log loss may rise, in nats
+  double loss_share = 0.01;    // regression: by what share the mean loss may rise
+  double effort = 400.0;       // gives up when it has run this many times as many steps as there are data
+  std::function<bool()> stop;  // asked before every edit: true refuses all further ones. From any thread
 };
 
 // Sums over steps that carry a target.
 struct Tally {
   double weight = 0;
   double correct = 0;  // 0 in regression
-  double loss = 0;     // log loss, or the mean over outputs of squared errors
+  double loss = 0;     // the objective's
 };
 
 // What an edit does to the tally, over both data sets.
@@ -73,11 +73,6 @@ class Replay {
     std::vector<std::vector<std::uint32_t>> visitors;  // (leaves) sequences, in the order of order_
     std::vector<Tally> could_gain;  // (leaves) the visitors' wrong weight and loss: the most an edit can win back
   };
-  // How well one step was answered.
-  struct Mark {
-    float worth = 0;  // classification: the probability of the label; regression: the squared error
-    bool correct = false;
-  };
   // What the edit judged last does differently: the steps run, and the changes by sequence.
   struct Journal {
     std::vector<std::size_t> step;
@@ -112,7 +107,7 @@ class Replay {
   const Model& model_;
   const Sequences& data_;
   bool judged_ = false;  // there are targets
-  bool classifies_ = false;
+  Objective objective_;
   std::size_t n_x_;
   std::size_t n_y_;
   std::vector<std::uint32_t> order_;   // the sequences, shuffled: the first ones are then a fair sample

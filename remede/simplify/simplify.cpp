@@ -17,10 +17,10 @@ void check_data(const Model& model, const Sequences* data, const char* what) {
   if (data->n_x != model.n_x())
     fail("expected {} data with the {} inputs of the model, got {}", what, model.n_x(), data->n_x);
   if (!data->has_targets()) return;
-  const bool classifies = model.schema.task == Task::kClassification;
-  if (data->n_y != model.n_y() || data->label.empty() == classifies)
-    fail("expected {} data with the targets of the model ({} {}), got {} {}", what, model.n_y(),
-         classifies ? "classes" : "values", data->n_y, data->label.empty() ? "values" : "classes");
+  const bool has_classes = data->value.empty();
+  if (data->n_y != model.schema.n_y() || has_classes != model.classifies())
+    fail("expected {} data with the targets of the model ({} {}), got {} {}", what, model.schema.n_y(),
+         model.classifies() ? "classes" : "values", data->n_y, has_classes ? "classes" : "values");
 }
 
 // "64 contradicted by the tests above, 40 never visited by the data"

@@ -19,8 +19,7 @@ Stream::Stream(const Model& model)
     return;
   answer_ = tree.output;
   const std::size_t n_y = output_.size();
-  if (model.schema.task == Task::kClassification)
-    for (std::size_t at = 0; at < answer_.size(); at += n_y) softmax({answer_.data() + at, n_y});
+  for (std::size_t at = 0; at < answer_.size(); at += n_y) apply_link(model.objective(), {answer_.data() + at, n_y});
 }
 
 void Stream::reset() { std::fill(state_.begin(), state_.end(), 0.0F); }

@@ -4,7 +4,7 @@
 
 #include "remede/base/error.h"
 #include "remede/base/file.h"
-#include "remede/train/bytes.h"
+#include "remede/executor/bytes.h"
 
 namespace remede {
 namespace {

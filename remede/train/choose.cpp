@@ -26,8 +26,8 @@ constexpr double kTieOfAnswers = 1.1;  // standard errors: one wrong answer more
 constexpr double kTieOfLosses = 0.2;   // the same for log loss and squared error
 constexpr double kDriftTie = 0.02;
 
-// Validation sequences with one step of each repeated many times; the repeated steps carry no target. Where a task is
-// about what was seen and not about how long ago, a model that holds its memory answers as before.
+// Classification: validation sequences with one step of each repeated many times; the repeated steps carry no target.
+// Where a task is about what was seen and not about how long ago, a model that holds its memory answers as before.
 Sequences stretched(const Sequences& data) {
   Random random(0, 0x686f6c64);
   Sequences out;
@@ -41,7 +41,7 @@ Sequences stretched(const Sequences& data) {
     for (auto t = begin; t < end; ++t)
       for (std::int64_t k = t == chosen ? -kHoldRepeats : 0; k <= 0; ++k, ++steps) {
         out.x.insert(out.x.end(), data.x.begin() + t * data.n_x, data.x.begin() + (t + 1) * data.n_x);
-        if (!data.label.empty()) out.label.push_back(data.label[static_cast<std::size_t>(t)]);
+        out.label.push_back(data.label[static_cast<std::size_t>(t)]);
         out.weight.push_back(k == 0 ? data.weight[static_cast<std::size_t>(t)] : 0.0F);
       }
     out.offset.push_back(out.offset.back() + steps);
@@ -207,7 +207,7 @@ double seconds_of_choice(std::size_t candidates, const std::vector<Prepared>& fo
 
 std::vector<Candidate> choose(std::vector<std::vector<Model>> models, const std::vector<Prepared>& folds,
                               const Config& config, double solved, Session* session, double after) {
-  const bool classes = !folds.front().validation.label.empty();
+  const bool classes = models.front().front().classifies();
   std::vector<Sequences> hold(folds.size());
   for (std::size_t f = 0; f < folds.size() && classes; ++f) hold[f] = stretched(folds[f].validation);
   std::vector<Candidate> all(models.size());

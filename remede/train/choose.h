@@ -19,7 +19,7 @@ struct Candidate {
   std::size_t finalist = 0;       // its number in what was given
   std::vector<double> fold_loss;  // of each copy
   // Over all folds:
-  double loss = 0;          // on validation data: mean log loss, or mean squared error
+  double loss = 0;          // on validation data: the objective's mean
   UnitScores units;         // the same, part by part of the validation data
   double accuracy = 0;      // classification
   double hold = 1;          // least accuracy where one step of each sequence is repeated many times; classification

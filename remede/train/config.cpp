@@ -38,10 +38,10 @@ std::string flag_of(std::string_view name) {
   return flag;
 }
 
-std::vector<std::string_view> split_words(std::string_view words) {
+std::vector<std::string_view> split_words(std::string_view words, char mark = '|') {
   std::vector<std::string_view> list;
   for (std::size_t at = 0; at <= words.size();) {
-    const std::size_t end = std::min(words.find('|', at), words.size());
+    const std::size_t end = std::min(words.find(mark, at), words.size());
     list.push_back(words.substr(at, end - at));
     at = end + 1;
   }
@@ -55,15 +55,21 @@ std::string describe(const Limits& limits) {
 
 template <typename T>
 [[noreturn]] void refuse(std::string_view name, const Limits& limits, bool optional, std::string_view text) {
-  const char* const what = std::is_same_v<T, Seconds> ? "a duration such as 30s, 5m or 2h, in seconds in "
-                           : limits.words.empty()     ? "a number in "
-                                                      : "one of ";
+  const char* const what = std::is_same_v<T, Seconds>              ? "a duration such as 30s, 5m or 2h, in seconds in "
+                           : std::is_same_v<T, std::vector<float>> ? "numbers separated by commas, each in "
+                           : limits.words.empty()                  ? "a number in "
+                                                                   : "one of ";
   fail("{}: expected {}{}{}, got '{}'", flag_of(name), what, describe(limits), optional ? " or auto" : "", text);
 }
 
 template <typename T>
+constexpr bool kIsList = std::is_same_v<T, std::vector<float>>;
+
+template <typename T>
 std::string value_text(const T& value, const Limits& limits) {
-  if constexpr (std::is_enum_v<T> || std::is_same_v<T, bool>)
+  if constexpr (kIsList<T>)
+    return fmt::format("{}", fmt::join(value, ","));
+  else if constexpr (std::is_enum_v<T> || std::is_same_v<T, bool>)
     return std::string(split_words(limits.words).at(static_cast<std::size_t>(value)));
   else if constexpr (std::is_same_v<T, Seconds>)
     return fmt::format("{}s", value.value);
@@ -74,7 +80,9 @@ std::string value_text(const T& value, const Limits& limits) {
 // Whether a number lies in its range; words are checked when they are read. NaN does not.
 template <typename T>
 bool in_range(const T& value, const Limits& limits) {
-  if constexpr (std::is_enum_v<T> || std::is_same_v<T, bool>)
+  if constexpr (kIsList<T>)
+    return !value.empty() && std::all_of(value.begin(), value.end(), [&](float v) { return in_range(v, limits); });
+  else if constexpr (std::is_enum_v<T> || std::is_same_v<T, bool>)
     return static_cast<std::size_t>(value) < split_words(limits.words).size();
   else if constexpr (std::is_same_v<T, Seconds>)
     return value.value >= limits.low && value.value <= limits.high;
@@ -84,7 +92,16 @@ bool in_range(const T& value, const Limits& limits) {
 
 template <typename T>
 std::optional<T> read_value(std::string_view text, const Limits& limits) {
-  if constexpr (std::is_enum_v<T> || std::is_same_v<T, bool>) {
+  if constexpr (kIsList<T>) {
+    T list;
+    for (const std::string_view part : split_words(text, ',')) {
+      const auto begin = std::min(part.find_first_not_of(' '), part.size());
+      const auto value = read_value<float>(part.substr(begin, part.find_last_not_of(' ') + 1 - begin), limits);
+      if (!value) return std::nullopt;
+      list.push_back(*value);
+    }
+    return list;
+  } else if constexpr (std::is_enum_v<T> || std::is_same_v<T, bool>) {
     std::string word(text);
     std::replace_if(
         word.begin(), word.end(), [](char c) { return c == '_' || c == ' '; }, '-');

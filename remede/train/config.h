@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "remede/engine/engine.h"
+#include "remede/executor/executor.h"
 
 namespace remede {
 

@@ -27,17 +27,6 @@ std::vector<Split> one_against_others(const std::vector<std::vector<std::uint32_
   return all;
 }
 
-std::vector<std::pair<const char*, double>> named_scores(Task task, const Scores& scores) {
-  const ClassificationScores& c = scores.classification;
-  const RegressionScore& r = scores.regression.overall;
-  if (task == Task::kRegression) return {{"rmse", r.rmse}, {"mae", r.mae}, {"r2", r.r2}};
-  return {{"accuracy", c.accuracy},
-          {"balanced_accuracy", c.balanced_accuracy},
-          {"macro_f1", c.macro_f1},
-          {"auc", c.auc},
-          {"log_loss", c.log_loss}};
-}
-
 void set_mean_and_sd(FoldFigure& figure) {
   std::vector<double> defined;
   std::copy_if(figure.values.begin(), figure.values.end(), std::back_inserter(defined),
@@ -64,10 +53,11 @@ std::vector<Split> make_folds(Dataset& data, const FoldOptions& options, std::ui
 
 std::vector<FoldFigure> CrossValidation::figures() const {
   std::vector<FoldFigure> all;
-  for (const auto& [name, value] : named_scores(task, Scores())) all.push_back({name, {}, 0, 0});
   for (const FoldResult& fold : folds) {
-    const auto scores = named_scores(task, fold.scores);
-    for (std::size_t i = 0; i < all.size(); ++i) all[i].values.push_back(scores[i].second);
+    const std::vector<Figure> scores = overall_figures(task, fold.scores);
+    if (all.empty())
+      for (const Figure& score : scores) all.push_back({score.name, {}, 0, 0});
+    for (std::size_t i = 0; i < all.size(); ++i) all[i].values.push_back(scores[i].value);
   }
   for (FoldFigure& figure : all) set_mean_and_sd(figure);
   return all;
@@ -88,7 +78,7 @@ CrossValidation cross_validate(const RawDataset& data, const std::vector<Split>&
     if (result.stopped) break;
     const Sequences test = select(all.sequences, fold.validation);
     const Predictions predictions = predict_batch(fitted.model, test, config.threads);
-    result.folds.push_back({evaluate(result.task, predictions, test), fitted.model.node_count()});
+    result.folds.push_back({evaluate(fitted.model.objective(), predictions, test), fitted.model.node_count()});
     if (finished) finished(result);
   }
   return result;

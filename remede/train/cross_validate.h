@@ -35,7 +35,7 @@ struct FoldResult {
 
 // A score over the folds in which it is defined. A figure that is not defined is NaN.
 struct FoldFigure {
-  std::string name;            // accuracy, balanced_accuracy, ..., or rmse, mae, r2
+  std::string name;            // accuracy, balanced_accuracy, ..., or those of the objective, then rmse, mae, r2
   std::vector<double> values;  // (folds)
   double mean = 0;
   double sd = 0;  // standard deviation of a sample; NaN for fewer than two values

@@ -48,7 +48,7 @@ SearchResult run_recipe(const Config& config, const Schema& schema, const std::v
   }
   const StartPlan plan = single_plan(config, schema, fixed_by(config, LeafForm()), fixed_by(config, GradientForm()));
   const Budget budget = budget_of(config, prepared.data.training.count(), kUpdates);
-  return train_single(plan, prepared.data, budget, config.threads, session);
+  return train_single(plan, prepared.data, budget, config, session);
 }
 
 // The finalist's hard tree, in the data's own units.
@@ -57,7 +57,8 @@ Model model_of(const Finalist& finalist, const Prepared& prepared, const Schema&
   model.schema = schema;
   model.fill = prepared.fill;
   model.trees.push_back(harden(finalist.parameters));
-  fold(prepared.scaling, model.trees.back());
+  if (prepared.objective.loss != default_objective(schema.task).loss) model.own_objective = prepared.objective;
+  fold(prepared.scaling, prepared.objective, model.trees.back());
   model.training.settings = settings(config);
   model.training.training_loss = finalist.training_curve;
   model.training.validation_loss = finalist.validation_curve;
@@ -91,11 +92,11 @@ Score score_held_out(const std::vector<Candidate>& candidates, const std::vector
     sum.targets += s.targets;
     sum.weight += s.weight;
     sum.accuracy += s.accuracy * s.weight;
-    sum.log_loss += s.log_loss * s.weight;
+    sum.loss += s.loss * s.weight;
     squares += s.rmse * s.rmse * s.weight;
   }
   sum.accuracy /= sum.weight;
-  sum.log_loss /= sum.weight;
+  sum.loss /= sum.weight;
   sum.rmse = std::sqrt(squares / sum.weight);
   return sum;
 }
@@ -112,14 +113,9 @@ std::vector<std::vector<Model>> models_of(const SearchResult& found, const std::
 
 double mean_solved_loss(const std::vector<Prepared>& folds) {
   double sum = 0;
-  for (const Prepared& fold : folds) sum += solved_loss(fold.validation) / static_cast<double>(folds.size());
+  for (const Prepared& fold : folds)
+    sum += solved_loss(fold.objective, fold.validation) / static_cast<double>(folds.size());
   return sum;
-}
-
-// Mean log loss, or the root of the mean squared error.
-double loss_of(const Model& model, const Sequences& data) {
-  const Score s = score(model, data);
-  return data.label.empty() ? s.rmse : s.log_loss;
 }
 
 // Polishes what was chosen, on all the data, where data are few enough for that to matter. A tree that predicts these
@@ -136,16 +132,16 @@ void polish_all(const std::vector<std::vector<Finalist>>& finalists, std::vector
     if (finalist.plan.shape.form.leaf_output != LeafOutput::kLinear) return;
     const Prepared& prepared = folds[c.kept];
     Model& model = c.copies[c.kept];
-    const Finalist polished = polish(finalist, all, hurry);
+    const Finalist polished = polish(finalist, all, config.executor, hurry);
     if (polished.parameters.values == finalist.parameters.values) return;  // out of time, or lost
     Model trained = model_of(polished, prepared, training.schema, config);
     SimplifyOptions options;
     options.tolerance.stop = hurry;
     options.exact.drop_inputs = false;
-    options.tolerance.log_loss = options.tolerance.squared_error =
+    options.tolerance.log_loss = options.tolerance.loss_share =
         0;  // nothing is held out any more, and what is known by heart bears much
     if (config.simplify) trained = simplify(trained, options, &judged, &judged).model;
-    if (loss_of(trained, weighted) <= loss_of(model, weighted)) model = std::move(trained);
+    if (score(trained, weighted).loss <= score(model, weighted).loss) model = std::move(trained);
   });
 }
 

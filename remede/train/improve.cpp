@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "remede/base/arithmetic.h"
 #include "remede/model/predict.h"
+#include "remede/objective/truth.h"
 #include "remede/simplify/collapse.h"
 #include "remede/simplify/edit.h"
 
@@ -68,41 +68,30 @@ class Improver {
 
   void start_judging() {
     Tolerance none;
-    none.accuracy = none.log_loss = none.squared_error = 0;
+    none.accuracy = none.log_loss = none.loss_share = 0;
     none.effort = options_.effort;
     none.stop = options_.stop;
     judge_.emplace(model_, data_[0], data_[1], none);
     collect_values();
   }
 
-  // Answers of constant leaves: log frequencies, or means, of the training targets that reach them.
+  // Constant leaves answer what is best for the training targets that reach them.
   void refit() {
     if (tree_.form.leaf_output == LeafOutput::kLinear || tree_.form.output_order == OutputOrder::kFirst) return;
     if (model_.trees.size() > 1) return;  // a forest's answer is not one leaf's
     const Sequences& data = *data_[0];
+    const Objective& objective = model_.objective();
     const auto n_y = static_cast<std::size_t>(tree_.n_y);
-    const bool classes = !data.label.empty();
-    std::vector<double> sums(tree_.output.size(), 0.0), weight(static_cast<std::size_t>(tree_.leaf_count()), 0.0);
+    std::vector<TargetSums> targets(static_cast<std::size_t>(tree_.leaf_count()), TargetSums(objective, data.n_y));
     walk(model_, t_, data, [&](std::size_t i, const float*, const float*, int leaf) {
       const auto w = static_cast<double>(data.weight[i]);
-      if (w == 0) return;
-      const auto at = static_cast<std::size_t>(leaf) * n_y;
-      weight[static_cast<std::size_t>(leaf)] += w;
-      if (classes)
-        sums[at + static_cast<std::size_t>(data.label[i])] += w;
-      else
-        for (std::size_t k = 0; k < n_y; ++k) sums[at + k] += w * static_cast<double>(data.value[i * n_y + k]);
+      if (w > 0) add_target(objective, truth_at(data, i), w, targets[static_cast<std::size_t>(leaf)]);
     });
-    for (std::size_t leaf = 0; leaf < weight.size(); ++leaf) {
-      if (weight[leaf] == 0) continue;
-      for (std::size_t k = 0; k < n_y; ++k) {
-        const double sum = sums[leaf * n_y + k];
-        // Half a step of every class more than was seen: nothing is impossible.
-        const double answer =
-            classes ? log((sum + 0.5) / (weight[leaf] + 0.5 * static_cast<double>(n_y))) : sum / weight[leaf];
-        tree_.output[leaf * n_y + k] = static_cast<float>(answer);
-      }
-    }
+    // Half a step of every class more than was seen: nothing is impossible.
+    const Smoothing half{0, 0.5, 0.5 * static_cast<double>(n_y)};
+    for (std::size_t leaf = 0; leaf < targets.size(); ++leaf)
+      if (targets[leaf].weight > 0)
+        best_constant(objective, targets[leaf], half, std::span(tree_.output).subspan(leaf * n_y, n_y));
   }
 
   void collect_values() {

@@ -4,19 +4,11 @@
 #include <memory>
 
 #include "remede/base/error.h"
-#include "remede/base/threads.h"
+#include "remede/executor/executor.h"
+#include "remede/train/objective_of.h"
 
 namespace remede {
 namespace {
-
-// Threads that are worth their start: each has to have some steps of a batch to work on. The result is the same.
-int useful_threads(int threads, const StartPlan& plan, const Sequences& data) {
-  constexpr std::size_t kStepsOfAThread = 4096;
-  const std::size_t batch = std::min(static_cast<std::size_t>(plan.batch), data.count());
-  const std::size_t steps = batch * (data.steps() / std::max<std::size_t>(1, data.count()));
-  const int most = threads > 0 ? threads : hardware_threads();
-  return std::min(most, 1 + static_cast<int>(std::min<std::size_t>(steps / kStepsOfAThread, 1024)));
-}
 
 // The update at which something is decided next.
 std::uint64_t next_decision(const Trainer& trainer, const Budget& budget) {
@@ -82,8 +74,8 @@ SearchResult result_of(const Trainer& trainer, bool stopped) {
 
 StartPlan single_plan(const Config& config, const Schema& schema, const LeafForm& form, const GradientForm& gradient) {
   StartPlan plan;
-  plan.shape = {config.depth.value_or(6), schema.n_x(), config.memory.value_or(5), schema.n_y(),
-                fixed_by(config, form)};
+  plan.shape = {config.depth.value_or(6), schema.n_x(), config.memory.value_or(5),
+                outputs_of(objective_of(config, schema), schema.n_y()), fixed_by(config, form)};
   plan.gradient = fixed_by(config, gradient);
   plan.rates = rates_of(config);
   plan.clip = static_cast<float>(config.clip);
@@ -92,26 +84,28 @@ StartPlan single_plan(const Config& config, const Schema& schema, const LeafForm
   return plan;
 }
 
-SearchResult train_single(const StartPlan& plan, const TrainingData& data, const Budget& budget, int threads,
+SearchResult train_single(const StartPlan& plan, const TrainingData& data, const Budget& budget, const Config& config,
                           Session& session) {
-  const std::unique_ptr<Engine> engine = make_engine(useful_threads(threads, plan, data.training));
+  const std::unique_ptr<Executor> executor = make_executor(config.executor, {&data}, config.threads);
   const auto pause = [&session] { return session.pause(); };
-  Trainer trainer(plan, data);
+  const std::unique_ptr<Trainer> start = executor->start(plan, 0);
+  Trainer& trainer = *start;
+  Trainer* const only[] = {start.get()};
   bool stopped = false;
   if (!session.resume().empty()) load_state(session.resume(), trainer);
   if (trainer.validation_curve().empty()) {
-    trainer.validate(*engine);
+    executor->validate(only);
     decide(trainer, budget);
   }
   const std::uint64_t first = trainer.updates();
   while (!finished(trainer) && !stopped) {
     const std::uint64_t next = next_decision(trainer, budget);
-    trainer.advance_to(next, *engine, pause);
+    executor->advance(only, next - trainer.updates(), pause);
     stopped = session.halt();
     if (session.stop() || session.checkpoint_due()) session.checkpoint(state_of(trainer));
     const bool paused = trainer.updates() < next && !stopped;
     if (paused || trainer.lost()) continue;
-    trainer.validate(*engine);  // when stopped, too: the best so far may be now
+    executor->validate(only);  // when stopped, too: the best so far may be now
     decide(trainer, budget);
     session.expect_in_phase(share_done(trainer, budget, first), 0.0, 0.0);
     session.progress(progress_of(trainer));

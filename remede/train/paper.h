@@ -12,7 +12,7 @@ StartPlan single_plan(const Config& config, const Schema& schema, const LeafForm
 
 // Trains one start: constant rates for the budget or until patience is at its end, then the decay.
 // The state that the session carries is this start's.
-SearchResult train_single(const StartPlan& plan, const TrainingData& data, const Budget& budget, int threads,
+SearchResult train_single(const StartPlan& plan, const TrainingData& data, const Budget& budget, const Config& config,
                           Session& session);
 
 }  // namespace remede

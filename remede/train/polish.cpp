@@ -1,5 +1,9 @@
 #include "remede/train/polish.h"
 
+#include <memory>
+
+#include "remede/executor/executor.h"
+
 namespace remede {
 namespace {
 
@@ -12,15 +16,18 @@ std::uint64_t polish_updates(const StartPlan& plan) {
   return (plan.noise > 0.0F ? kRoundsOfNoise : 1) * plan.first_round;
 }
 
-Finalist polish(const Finalist& finalist, const TrainingData& everything, const std::function<bool()>& stop) {
+Finalist polish(const Finalist& finalist, const TrainingData& everything, Machine machine,
+                const std::function<bool()>& stop) {
   const auto updates =
       static_cast<std::uint64_t>(finalist.plan.budget_share * static_cast<double>(polish_updates(finalist.plan)));
   if (updates == 0) return finalist;
-  Trainer trainer(finalist.plan, everything);
+  const std::unique_ptr<Executor> executor = make_executor(machine, {&everything}, 1);
+  const std::unique_ptr<Trainer> start = executor->start(finalist.plan, 0);
+  Trainer& trainer = *start;
+  Trainer* const only[] = {start.get()};
   trainer.begin_at(finalist.parameters);
   trainer.begin_decay(updates);
-  const auto engine = make_engine(1);
-  trainer.advance_to(updates, *engine, stop);
+  executor->advance(only, updates, stop);
   if (trainer.lost() || trainer.updates() < updates) return finalist;
   Finalist polished = finalist;
   polished.parameters = trainer.averaged();

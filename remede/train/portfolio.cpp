@@ -184,7 +184,7 @@ std::vector<Portfolio> draw_portfolios(const Config& config, const TrainingData&
       Random random(static_cast<std::uint64_t>(config.seed), kPlanStream + number);
       StartPlan plan;
       plan.shape.n_x = training.n_x;
-      plan.shape.n_y = training.n_y;
+      plan.shape.n_y = outputs_of(data.objective, training.n_y);
       if (regime == Regime::kSignal)
         signal_plan(plan, random);
       else

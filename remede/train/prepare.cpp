@@ -8,6 +8,7 @@
 #include "remede/base/random.h"
 #include "remede/data/parts.h"
 #include "remede/data/split.h"
+#include "remede/train/objective_of.h"
 
 namespace remede {
 namespace {
@@ -102,10 +103,15 @@ void finish(const Schema& schema, const Config& config, const Shifts& shifts, co
   p.data.validation = p.validation;
   Sequences* both[] = {&p.data.training, &p.data.validation};
   const bool classes = schema.task == Task::kClassification;
+  p.objective = objective_of(config, schema);
+  check_targets(p.objective, p.data.training);
+  check_targets(p.objective, p.data.validation);
   if (classes && config.class_weights == ClassWeights::kBalanced) balance(Sequences(p.data.training), both);
   const Sequences& measured = scaled_by != nullptr ? *scaled_by : p.data.training;
   if (scales_inputs(config, measured)) scale_inputs(measured, shifts.inputs, p.scaling);
-  if (!classes && config.standardise.value_or(true)) scale_values(measured, shifts.values, p.scaling);
+  if (config.standardise.value_or(true)) scale_values(p.objective, measured, shifts.values, p.scaling);
+  p.data.objective = p.objective;
+  if (uses_scale(p.objective)) p.objective.scale = p.scaling.y_scale;
   for (Sequences* data : both) apply(p.scaling, *data);
   p.data.fill.assign(static_cast<std::size_t>(schema.n_x()), 0.0F);
   p.fill = p.scaling.x_shift.empty() ? p.data.fill : p.scaling.x_shift;
@@ -195,6 +201,7 @@ std::vector<Prepared> prepare_folds(const Dataset& training, const Dataset* vali
 
 TrainingData everything(const Dataset& training, const Prepared& prepared, const Config& config) {
   TrainingData all;
+  all.objective = prepared.data.objective;
   all.training = with_class_weights(training.sequences, config);
   all.fill = prepared.data.fill;
   all.quantiles = prepared.data.quantiles;

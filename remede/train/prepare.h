@@ -2,9 +2,9 @@
 #pragma once
 
 #include "remede/data/dataset.h"
+#include "remede/executor/trainer.h"
 #include "remede/train/config.h"
 #include "remede/train/scaling.h"
-#include "remede/train/trainer.h"
 
 namespace remede {
 
@@ -14,6 +14,7 @@ inline constexpr double kValidationFraction = 0.2;
 struct Prepared {
   TrainingData data;        // weighted and scaled
   Scaling scaling;          // how
+  Objective objective;      // of the targets as they stand in the file; data.objective: of the scaled ones
   std::vector<float> fill;  // (n_x) what a missing raw input counts as
   Sequences training;  // as they stand in the file, thinned where they are many: what finished models are simplified,
                        // improved and scored on

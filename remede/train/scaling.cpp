@@ -5,6 +5,8 @@
 #include <limits>
 #include <span>
 
+#include "remede/base/arithmetic.h"
+
 namespace remede {
 namespace {
 
@@ -80,12 +82,20 @@ void fold_rows(const Scaling& scaling, std::size_t n, std::vector<float>& weight
   }
 }
 
-void fold_values(const Scaling& scaling, Tree& tree) {
-  const std::size_t n_y = scaling.y_scale.size();
-  for (std::size_t k = 0; k < tree.output.size(); ++k)
-    tree.output[k] = tree.output[k] * scaling.y_scale[k % n_y] + scaling.y_shift[k % n_y];
-  const auto n_v = static_cast<std::size_t>(tree.n_v());
-  for (std::size_t k = 0; k < tree.linear.size(); ++k) tree.linear[k] *= scaling.y_scale[k / n_v % n_y];
+void fold_values(const Scaling& scaling, const Objective& objective, Tree& tree) {
+  const auto n_y = static_cast<std::size_t>(tree.n_y), n_v = static_cast<std::size_t>(tree.n_v());
+  for (std::size_t o = 0; o < n_y; ++o) {
+    const auto target = static_cast<std::size_t>(target_of(objective, static_cast<int>(o)));
+    const float scale = scaling.y_scale[target], shift = scaling.y_shift[target];
+    for (std::size_t at = o; at < tree.output.size(); at += n_y) {
+      if (is_logarithm(objective, static_cast<int>(o))) {
+        tree.output[at] += log(scale);
+        continue;
+      }
+      tree.output[at] = tree.output[at] * scale + shift;
+      for (std::size_t f = 0; f < n_v && !tree.linear.empty(); ++f) tree.linear[at * n_v + f] *= scale;
+    }
+  }
 }
 
 }  // namespace
@@ -112,7 +122,9 @@ void scale_inputs(const Sequences& data, bool shift_inputs, Scaling& scaling) {
   }
 }
 
-void scale_values(const Sequences& data, bool shift_values, Scaling& scaling) {
+void scale_values(const Objective& objective, const Sequences& data, bool shift_values, Scaling& scaling) {
+  const TargetScale way = target_scale(objective);
+  if (way == TargetScale::kNone) return;
   const auto n_y = static_cast<std::size_t>(data.n_y);
   std::vector<Moments> moments(n_y);
   const auto known = [&](std::size_t k) { return data.weight[k / n_y] > 0.0F; };
@@ -120,8 +132,9 @@ void scale_values(const Sequences& data, bool shift_values, Scaling& scaling) {
   for (std::size_t k = 0; k < data.value.size(); ++k)
     if (known(k)) moments[k % n_y].add(range[k % n_y].within(static_cast<double>(data.value[k])));
   for (const Moments& m : moments) {
-    scaling.y_shift.push_back(shift_values ? m.mean() : 0.0F);
-    scaling.y_scale.push_back(m.deviation());
+    const bool by_mean = way == TargetScale::kByMean;
+    scaling.y_shift.push_back(shift_values && !by_mean ? m.mean() : 0.0F);
+    scaling.y_scale.push_back(!by_mean ? m.deviation() : m.mean() > 0.0F ? m.mean() : 1.0F);
   }
 }
 
@@ -134,7 +147,7 @@ void apply(const Scaling& scaling, Sequences& data) {
   scale(data.value, scaling.y_shift, scaling.y_scale);
 }
 
-void fold(const Scaling& scaling, Tree& tree) {
+void fold(const Scaling& scaling, const Objective& objective, Tree& tree) {
   if (!scaling.x_scale.empty()) {
     for (std::size_t i = 0; i < tree.feature.size(); ++i) {
       if (tree.feature[i] >= tree.n_x) continue;
@@ -144,7 +157,7 @@ void fold(const Scaling& scaling, Tree& tree) {
     fold_rows(scaling, static_cast<std::size_t>(tree.n_w()), tree.write, tree.form.write_bias ? &tree.bias : nullptr);
     fold_rows(scaling, static_cast<std::size_t>(tree.n_v()), tree.linear, &tree.output);
   }
-  if (!scaling.y_scale.empty()) fold_values(scaling, tree);
+  if (!scaling.y_scale.empty()) fold_values(scaling, objective, tree);
 }
 
 }  // namespace remede

@@ -6,6 +6,7 @@
 
 #include "remede/data/sequences.h"
 #include "remede/model/tree.h"
+#include "remede/objective/objective.h"
 
 namespace remede {
 
@@ -19,9 +20,10 @@ struct Scaling {
 bool inputs_of_order_one(const Sequences& data);
 
 // Means and standard deviations of the data (of the steps with a target, for the values). Without `shift_*` the shifts
-// are 0: a write without bias cannot take a shifted input, nor a first-order output a shifted value.
+// are 0: a write without bias cannot take a shifted input, nor a first-order output a shifted value. Values of an
+// objective with a logarithmic link are divided by their mean instead, and classes are left alone.
 void scale_inputs(const Sequences& data, bool shift_inputs, Scaling& scaling);
-void scale_values(const Sequences& data, bool shift_values, Scaling& scaling);
+void scale_values(const Objective& objective, const Sequences& data, bool shift_values, Scaling& scaling);
 
 // Raw to scaled, in place. Missing values stay missing.
 void apply(const Scaling& scaling, Sequences& data);
@@ -29,6 +31,6 @@ void apply(const Scaling& scaling, Sequences& data);
 // The tree that does on raw numbers what this one does on scaled ones, up to rounding, in place.
 // REQUIRES: shifted inputs only where writes have a bias or there are no cells, shifted values only where the order is
 // zero.
-void fold(const Scaling& scaling, Tree& tree);
+void fold(const Scaling& scaling, const Objective& objective, Tree& tree);
 
 }  // namespace remede

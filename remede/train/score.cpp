@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "remede/base/arithmetic.h"
 #include "remede/model/batch.h"
+#include "remede/objective/truth.h"
 
 namespace remede {
 
@@ -17,6 +17,8 @@ constexpr std::size_t kUnitSteps = 64;  // at most
 }  // namespace
 
 UnitScores score_units(const Model& model, const Sequences& data) {
+  const Objective& objective = model.objective();
+  const bool classes = model.classifies();
   const Predictions predictions = predict_batch(model, data, 1);
   const auto n_y = static_cast<std::size_t>(model.n_y());
   const std::size_t most =
@@ -31,49 +33,35 @@ UnitScores score_units(const Model& model, const Sequences& data) {
       const auto w = static_cast<double>(data.weight[t]);
       const std::span<const float> y(predictions.output.data() + t * n_y, n_y);
       units.weight.back() += w;
-      if (!data.label.empty()) {
-        const auto label = static_cast<std::size_t>(data.label[t]);
-        if (static_cast<std::size_t>(arg_max(y)) != label) units.wrong.back() += w;
-        units.loss.back() -= w * log(std::max(static_cast<double>(y[label]), 1e-15));
-      } else {
-        for (std::size_t k = 0; k < n_y; ++k) {
-          const double error = static_cast<double>(y[k]) - static_cast<double>(data.value[t * n_y + k]);
-          units.loss.back() += w * error * error / static_cast<double>(n_y);
-        }
-      }
+      const Truth truth = truth_at(data, t);
+      if (classes && !is_correct(objective, y, truth)) units.wrong.back() += w;
+      add_loss(objective, y, truth, w, units.loss.back());
     }
   return units;
 }
 
 Score score(const Model& model, const Sequences& data, int threads) {
+  const Objective& objective = model.objective();
   const Predictions predictions = predict_batch(model, data, threads);
   const auto n_y = static_cast<std::size_t>(model.n_y());
   Score s;
   s.sequences = data.count();
-  double weight = 0, correct = 0, log_loss = 0, squares = 0;
+  double correct = 0, squares = 0;
   for (std::size_t t = 0; t < data.steps(); ++t) {
     if (data.weight.empty() || data.weight[t] == 0.0F) continue;
     const auto w = static_cast<double>(data.weight[t]);
     const std::span<const float> y(predictions.output.data() + t * n_y, n_y);
+    const Truth truth = truth_at(data, t);
     ++s.targets;
-    weight += w;
-    if (!data.label.empty()) {
-      const int label = data.label[t];
-      const auto p = static_cast<double>(y[static_cast<std::size_t>(label)]);
-      if (arg_max(y) == label) correct += w;
-      log_loss -= w * log(std::max(p, 1e-15));
-    } else {
-      for (std::size_t k = 0; k < n_y; ++k) {
-        const double error = static_cast<double>(y[k]) - static_cast<double>(data.value[t * n_y + k]);
-        squares += w * error * error / static_cast<double>(n_y);
-      }
-    }
+    s.weight += w;
+    if (is_correct(objective, y, truth)) correct += w;
+    add_loss(objective, y, truth, w, s.loss);
+    squares += w * squared_error(objective, y, truth);
   }
-  s.weight = weight;
-  if (weight == 0) return s;
-  s.accuracy = correct / weight;
-  s.log_loss = log_loss / weight;
-  s.rmse = std::sqrt(squares / weight);
+  if (s.weight == 0) return s;
+  s.accuracy = correct / s.weight;
+  s.loss /= s.weight;
+  s.rmse = std::sqrt(squares / s.weight);
   return s;
 }
 

@@ -14,15 +14,15 @@ struct Score {
   std::size_t targets = 0;  // steps that carry one
   double weight = 0;        // of those
   double accuracy = 0;      // classification
-  double log_loss = 0;
-  double rmse = 0;  // regression: over all steps and values
+  double loss = 0;          // mean, of the model's objective
+  double rmse = 0;          // regression: over all steps and targets
 };
 Score score(const Model& model, const Sequences& data, int threads = 1);
 
 // Sums over each unit of the data: a sequence or, where there are few, some consecutive steps of one. For comparing
 // models on the same data.
 struct UnitScores {
-  std::vector<double> loss;   // weighted log loss, or squared error
+  std::vector<double> loss;   // weighted, of the model's objective
   std::vector<double> wrong;  // weight of the steps with a wrong answer; classification
   std::vector<double> weight;
 };

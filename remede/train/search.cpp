@@ -1,15 +1,14 @@
 #include "remede/train/search.h"
 
 #include <algorithm>
-#include <chrono>
 #include <limits>
 #include <memory>
 #include <mutex>
 #include <numeric>
 
-#include "remede/base/arithmetic.h"
 #include "remede/base/error.h"
 #include "remede/base/threads.h"
+#include "remede/executor/executor.h"
 
 namespace remede {
 namespace {
@@ -21,41 +20,9 @@ constexpr double kAlmost = 10;                 // times the loss that counts as 
 constexpr std::uint64_t kShortRound = 400;     // updates
 constexpr double kSolved = 0.01;               // of the loss of a model that knows the classes' frequencies only
 
-// The loss of the best constant answer on the validation data.
-double constant_loss(const Sequences& data) {
-  double weight = 0;
-  if (data.label.empty()) {
-    double squares = 0;
-    std::vector<double> mean(static_cast<std::size_t>(data.n_y), 0.0);
-    for (std::size_t t = 0; t < data.steps(); ++t) {
-      weight += static_cast<double>(data.weight[t]);
-      for (int k = 0; k < data.n_y; ++k)
-        if (data.weight[t] > 0.0F)
-          mean[k] += static_cast<double>(data.weight[t]) * static_cast<double>(data.value[t * data.n_y + k]);
-    }
-    for (std::size_t t = 0; t < data.steps(); ++t)
-      for (int k = 0; k < data.n_y; ++k) {
-        if (data.weight[t] == 0.0F) continue;
-        const double d = static_cast<double>(data.value[t * data.n_y + k]) - mean[k] / weight;
-        squares += static_cast<double>(data.weight[t]) * d * d / data.n_y;
-      }
-    return squares / weight;
-  }
-  std::vector<double> of_class(static_cast<std::size_t>(data.n_y), 0.0);
-  for (std::size_t t = 0; t < data.steps(); ++t) {
-    if (data.weight[t] == 0.0F) continue;
-    of_class[static_cast<std::size_t>(data.label[t])] += static_cast<double>(data.weight[t]);
-    weight += static_cast<double>(data.weight[t]);
-  }
-  double entropy = 0;
-  for (const double w : of_class)
-    if (w > 0) entropy -= w / weight * log(w / weight);
-  return entropy;
-}
-
 double mean_constant_loss(const std::vector<const TrainingData*>& folds) {
   double sum = 0;
-  for (const TrainingData* fold : folds) sum += constant_loss(fold->validation);
+  for (const TrainingData* fold : folds) sum += constant_loss(fold->objective, fold->validation);
   return sum / static_cast<double>(folds.size());
 }
 
@@ -64,8 +31,8 @@ struct Start {
   std::vector<std::unique_ptr<Trainer>> copies;
 
   explicit Start(std::size_t folds) : copies(folds) {}
-  Start(const StartPlan& plan, const std::vector<const TrainingData*>& folds) {
-    for (const TrainingData* fold : folds) copies.push_back(std::make_unique<Trainer>(plan, *fold));
+  Start(const StartPlan& plan, Executor& executor, std::size_t folds) {
+    for (std::size_t fold = 0; fold < folds; ++fold) copies.push_back(executor.start(plan, fold));
   }
   bool begun() const {
     return std::all_of(copies.begin(), copies.end(), [](const auto& copy) { return copy != nullptr; });
@@ -99,8 +66,8 @@ class Search {
         constant_(mean_constant_loss(folds)),
         solved_(kSolved * constant_),
         finalists_(finalists_of(config)),
-        threads_(config.threads <= 0 ? hardware_threads() : config.threads) {
-    for (int w = 0; w < threads_; ++w) engines_.push_back(make_engine(1));
+        threads_(config.threads <= 0 ? hardware_threads() : config.threads),
+        executor_(make_executor(config.executor, folds, config.threads)) {
     if (session.resume().empty()) begin_stage(0);
     if (session.watched()) measure_later_stages();
   }
@@ -138,7 +105,7 @@ class Search {
     for (std::size_t i = 0; i < plans.size(); ++i) starts_.emplace_back(copies);
     parallel_for(starts_.size() * copies, threads_, [&](std::size_t i, int) {
       if (i >= copies && session_.halt()) return;
-      starts_[i / copies].copies[i % copies] = std::make_unique<Trainer>(plans[i / copies], *folds_[i % copies]);
+      starts_[i / copies].copies[i % copies] = executor_->start(plans[i / copies], i % copies);
     });
     whole_ = std::erase_if(starts_, [](const Start& start) { return !start.begun(); }) == 0;
   }
@@ -155,14 +122,13 @@ class Search {
         copy->return_to_best();
         copy->begin_decay(length_);
       }
-    const std::size_t copies = folds_.size();
     this_round_ = Pace();
-    parallel_for(starts_.size() * copies, threads_, [&](std::size_t i, int worker) {
-      Trainer& trainer = *starts_[i / copies].copies[i % copies];
-      // When stopped, only the first start still makes an update: something must have been validated.
-      if (session_.halt() && (i >= copies || trainer.has_best())) return;
-      advance(trainer, *engines_[worker]);
-    });
+    std::vector<Trainer*> all;
+    for (const Start& start : starts_)
+      for (const auto& copy : start.copies) all.push_back(copy.get());
+    // When stopped, only the first start still makes an update: something must have been validated.
+    executor_->round(all, {length_, folds_.size(), [this] { return session_.halt(); },
+                           [this](const StretchTime& time) { note_pace(time); }});
     std::stable_sort(starts_.begin(), starts_.end(),
                      [](const Start& a, const Start& b) { return a.best_loss() < b.best_loss(); });
     least_ = std::min(least_, starts_.front().best_loss());
@@ -188,27 +154,13 @@ class Search {
     begin_stage(solved ? stages_.size() : next);
   }
 
-  void advance(Trainer& trainer, Engine& engine) {
-    const std::uint64_t from = trainer.updates();
-    const auto stop = [this] { return session_.halt(); };
-    const std::uint64_t validations = trainer.plan().validations;
-    for (std::uint64_t k = 1; k <= validations && !trainer.lost(); ++k) {
-      const std::uint64_t before = trainer.updates();
-      const Clock::time_point begin = Clock::now();
-      trainer.advance_to(from + length_ * k / validations, engine, stop);
-      const Clock::time_point middle = Clock::now();
-      if (!trainer.lost()) trainer.validate(engine);
-      note_pace(seconds(middle - begin), trainer.updates() - before, seconds(Clock::now() - middle));
-      if (session_.halt()) return;
-    }
+  static void add(const StretchTime& time, Pace& pace) {
+    pace.add(time.update_seconds, static_cast<double>(time.updates), time.validation_seconds);
   }
 
-  using Clock = std::chrono::steady_clock;
-  static double seconds(Clock::duration d) { return std::chrono::duration<double>(d).count(); }
-
-  void note_pace(double update_seconds, std::uint64_t updates, double validation_seconds) {
+  void note_pace(const StretchTime& time) {
     const std::lock_guard lock(pace_mutex_);
-    this_round_.add(update_seconds, static_cast<double>(updates), validation_seconds);
+    add(time, this_round_);
     paces_[stage_] = this_round_;
     session_.expect(seconds_left());
   }
@@ -220,12 +172,10 @@ class Search {
       for (std::size_t k = 0; k < std::min(kMeasuredStarts, plans.size()) && !session_.halt(); ++k) {
         StartPlan plan = plans[plans.size() * k / std::min(kMeasuredStarts, plans.size())];
         plan.grown = false;
-        Trainer trainer(plan, *folds_.front());
-        const Clock::time_point begin = Clock::now();
-        trainer.advance_to(kMeasuredUpdates, *engines_.front());
-        const Clock::time_point middle = Clock::now();
-        trainer.validate(*engines_.front());
-        paces_[stage].add(seconds(middle - begin), kMeasuredUpdates, seconds(Clock::now() - middle));
+        plan.validations = 1;
+        const std::unique_ptr<Trainer> start = executor_->start(plan, 0);
+        Trainer* const only[] = {start.get()};
+        executor_->round(only, {kMeasuredUpdates, 1, {}, [&](const StretchTime& time) { add(time, paces_[stage]); }});
       }
     }
   }
@@ -318,7 +268,7 @@ class Search {
         for (const StartPlan& p : portfolio.starts)
           if (p.stream == stream) plan = &p;
       if (plan == nullptr) fail("checkpoint: expected a start of this portfolio, got number {}", stream);
-      starts.emplace_back(*plan, folds_);
+      starts.emplace_back(*plan, *executor_, folds_.size());
       for (const auto& copy : starts.back().copies) copy->load(from);
     }
     return starts;
@@ -361,7 +311,7 @@ class Search {
   double solved_;                                           // a validation loss at which nothing is left to learn
   std::size_t finalists_;
   int threads_;
-  std::vector<std::unique_ptr<Engine>> engines_;  // one per thread
+  std::unique_ptr<Executor> executor_;
   std::size_t stage_ = 0;
   std::uint64_t round_ = 0;
   std::uint64_t first_round_ = 0;  // updates of the stage's first round
@@ -405,7 +355,9 @@ std::uint64_t updates_after(std::uint64_t rounds, std::uint64_t first_round) {
   return rounds == 0 ? 0 : first_round << (rounds - 1);
 }
 
-double solved_loss(const Sequences& validation) { return kSolved * constant_loss(validation); }
+double solved_loss(const Objective& objective, const Sequences& validation) {
+  return kSolved * constant_loss(objective, validation);
+}
 
 SearchResult search(const Config& config, const std::vector<Portfolio>& stages,
                     const std::vector<const TrainingData*>& folds, Session& session, const SecondsAfter& after) {

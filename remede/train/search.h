@@ -15,10 +15,10 @@
 #include <string>
 #include <vector>
 
+#include "remede/executor/start.h"
 #include "remede/train/forecast.h"
 #include "remede/train/prepare.h"
 #include "remede/train/session.h"
-#include "remede/train/start.h"
 
 namespace remede {
 
@@ -35,7 +35,7 @@ struct Finalist {
 Finalist finalist_of(const Trainer& trainer);  // its best. REQUIRES: trainer.has_best()
 
 // A validation loss at which nothing is left to learn.
-double solved_loss(const Sequences& validation);
+double solved_loss(const Objective& objective, const Sequences& validation);
 
 struct SearchResult {
   std::vector<std::vector<Finalist>> finalists;  // (starts, folds)

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <rapidcheck.h>
 
+#include "remede/base/arithmetic.h"
 #include "remede/base/error.h"
 #include "remede/base/file.h"
 #include "remede/model/limits.h"
@@ -41,7 +42,7 @@ std::string load_error(const std::string& text) {
 TEST(ModelFile, EveryModelComesBackToTheBit) {
   EXPECT_TRUE(rc::check([](std::uint64_t seed) {
     Random random(seed);
-    Model model = test::random_model(random, {.most_trees = 3, .awkward = true});
+    Model model = test::random_model(random, {.most_trees = 3, .awkward = true, .objectives = true});
     model.training.settings = {{"zeta", "1"}, {"alpha", "a \"quoted\"\n\xE2\x82\xAC"}};
     model.training.training_loss = {1.0 / 3.0, -0.0, 1e-300, random.uniform()};
     model.schema.inputs[0] = "\t\"x\\\" \xF0\x9F\x8C\xB3";
@@ -156,6 +157,41 @@ TEST(ModelFile, OldFilesWithCodesStillReadTheSame) {
   EXPECT_EQ(model.schema.target_per, TargetPer::kSequence);
   EXPECT_EQ(model.schema.horizon, 2);
   EXPECT_EQ(to_json(model), read_file(kFiles + "v2_codes.json"));
+}
+
+// Version 3: the objective, whose link makes the answers.
+TEST(ModelFile, FilesWithAnObjectiveAnswerByItsLink) {
+  Sequences data;
+  data.n_x = 1;
+  data.x = {0.0F, 1.0F};
+  data.offset = {0, 2};
+  const auto answers = [&](const std::string& name) {
+    const Model model = load_model(kFiles + name);
+    EXPECT_EQ(to_json(model), read_file(kFiles + name));
+    return predict(model, data).output;
+  };
+  const float e = exp(1.0F), least = exp(-80.0F), most = exp(80.0F);
+  EXPECT_EQ(answers("v3_quantile.json"),
+            (std::vector<float>{2.0F - exp(0.0F), 2.0F, 2.0F + e, -3.0F - exp(-1.0F), -3.0F, -3.0F + most}));
+  EXPECT_EQ(answers("v3_poisson.json"), (std::vector<float>{e, least}));
+  EXPECT_EQ(answers("v3_huber.json"), (std::vector<float>{1.0F, -3.0F}));
+}
+
+TEST(ModelFile, AnObjectiveThatDoesNotFitIsRefused) {
+  const std::string good = read_file(kFiles + "v3_quantile.json");
+  const auto refused = [&](const std::string& from, const std::string& to) {
+    std::string bad = good;
+    bad.replace(bad.find(from), from.size(), to);
+    return error_of([&] { model_from_json(bad, "m.json"); });
+  };
+  EXPECT_THAT(refused("\"quantile\"", "\"pinball\""), HasSubstr("objective.name: expected one of cross-entropy|"));
+  EXPECT_THAT(refused("0.5, 0.9", "0.9, 0.5"), HasSubstr("expected rising quantiles, got 0.5 after 0.9"));
+  EXPECT_THAT(refused("\"quantile\", \"quantiles\": [0.1, 0.5, 0.9]", "\"cross-entropy\""),
+              HasSubstr("expected an objective of numbers"));
+  EXPECT_THAT(refused("\"y\"", "\"y\", \"z\""), HasSubstr("expected one target with the objective quantile, got 2"));
+  EXPECT_THAT(refused("\"zero\"", "\"first\""),
+              HasSubstr("expected the output order zero with the objective quantile"));
+  EXPECT_THAT(refused("[0, 2, 1]", "[0, 2]"), HasSubstr("expected 3 numbers, got 2"));
 }
 
 TEST(ModelFile, AnUnsoundModelIsNotWritten) {

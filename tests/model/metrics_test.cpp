@@ -29,7 +29,7 @@ TEST(Evaluate, Classification) {
   Predictions p;
   p.output = {0.5F,  0.25F, 0.25F, 0,     0.5F,  0.25F, 0.25F, 0,     0.25F, 0.5F, 0.25F, 0, 0.25F, 0.5F,
               0.25F, 0,     0.5F,  0.25F, 0.25F, 0,     0.5F,  0.25F, 0.25F, 0,    0,     0, 1,     0};
-  const Scores scores = evaluate(Task::kClassification, p, s);
+  const Scores scores = evaluate(default_objective(Task::kClassification), p, s);
   const ClassificationScores& c = scores.classification;
   EXPECT_EQ(scores.sequences, 1U);
   EXPECT_EQ(scores.steps, 6U);
@@ -70,8 +70,8 @@ TEST(Evaluate, WeightsCountAsRepetition) {
     }
     repeated.offset.push_back(static_cast<std::int64_t>(repeated.label.size()));
     RC_PRE(!repeated.label.empty());
-    const auto one = evaluate(Task::kClassification, a, weighted).classification;
-    const auto two = evaluate(Task::kClassification, b, repeated).classification;
+    const auto one = evaluate(default_objective(Task::kClassification), a, weighted).classification;
+    const auto two = evaluate(default_objective(Task::kClassification), b, repeated).classification;
     const auto same = [](double x, double y) { return (std::isnan(x) && std::isnan(y)) || std::fabs(x - y) < 1e-12; };
     RC_ASSERT(same(one.accuracy, two.accuracy) && same(one.balanced_accuracy, two.balanced_accuracy));
     RC_ASSERT(same(one.macro_f1, two.macro_f1) && same(one.log_loss, two.log_loss) && same(one.auc, two.auc));
@@ -82,9 +82,9 @@ TEST(Evaluate, ImpossibleTruthCostsMuchButNotInfinitely) {
   const Sequences s = labelled({1}, 2);
   Predictions p;
   p.output = {1.0F, 0.0F};
-  EXPECT_NEAR(evaluate(Task::kClassification, p, s).classification.log_loss, -std::log(1e-15), 1e-9);
+  EXPECT_NEAR(evaluate(default_objective(Task::kClassification), p, s).classification.log_loss, -std::log(1e-15), 1e-9);
   p.output = {NAN, NAN};
-  EXPECT_NEAR(evaluate(Task::kClassification, p, s).classification.log_loss, -std::log(1e-15), 1e-9);
+  EXPECT_NEAR(evaluate(default_objective(Task::kClassification), p, s).classification.log_loss, -std::log(1e-15), 1e-9);
 }
 
 TEST(Evaluate, Regression) {
@@ -95,7 +95,7 @@ TEST(Evaluate, Regression) {
   s.weight = {1, 1, 0, 2};
   Predictions p;
   p.output = {2, 10, 3, 11, 0, 0, 4, 10};
-  const Scores scores = evaluate(Task::kRegression, p, s);
+  const Scores scores = evaluate(default_objective(Task::kRegression), p, s);
   EXPECT_EQ(scores.steps, 3U);
   EXPECT_EQ(scores.sequences, 2U);
   const RegressionScores& r = scores.regression;
@@ -109,10 +109,10 @@ TEST(Evaluate, Regression) {
 }
 
 TEST(Evaluate, NothingToScoreIsAnError) {
-  EXPECT_THROW(evaluate(Task::kClassification, {}, labelled({}, 2)), Error);
+  EXPECT_THROW(evaluate(default_objective(Task::kClassification), {}, labelled({}, 2)), Error);
   Predictions p;
   p.output = {0, 1};
-  EXPECT_THROW(evaluate(Task::kClassification, p, labelled({-1}, 2)), Error);
+  EXPECT_THROW(evaluate(default_objective(Task::kClassification), p, labelled({-1}, 2)), Error);
 }
 
 TEST(AreaUnderCurve, CountsPairs) {

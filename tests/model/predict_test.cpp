@@ -137,12 +137,12 @@ TEST(Step, EveryWriteReadsTheMemoryBeforeTheStep) {
 
 TEST(Softmax, GivesProbabilities) {
   std::vector<float> y = {1.0F, 3.0F, -200.0F};
-  softmax(y);
+  apply_link(default_objective(Task::kClassification), y);
   EXPECT_NEAR(y[0] + y[1] + y[2], 1.0, 1e-6);
   EXPECT_NEAR(y[1] / y[0], std::exp(2.0), 1e-5);
   EXPECT_EQ(y[2], 0.0F);
   std::vector<float> large = {1e30F, 1e30F};
-  softmax(large);
+  apply_link(default_objective(Task::kClassification), large);
   EXPECT_EQ(large[0], 0.5F);
 }
 
@@ -174,7 +174,7 @@ TEST(Predict, AForestAveragesProbabilities) {
 TEST(Predict, ThreadsDoNotChangeABit) {
   EXPECT_TRUE(rc::check([](std::uint64_t seed) {
     Random random(seed);
-    const Model model = test::random_model(random, {.most_trees = 2, .awkward = true});
+    const Model model = test::random_model(random, {.most_trees = 2, .awkward = true, .objectives = true});
     const Sequences sequences = test::random_sequences(random, model.n_x(), 9, 9);
     const Predictions one = predict(model, sequences, 1);
     const Predictions three = predict(model, sequences, 3);

@@ -28,7 +28,7 @@ struct Case {
     data.offset.push_back(data.offset.back() + static_cast<std::int64_t>(p.size()));
   }
   Sample choose(const SampleOptions& options = {}) const {
-    return choose_sample(Task::kClassification, data, predictions, options);
+    return choose_sample(default_objective(Task::kClassification), data, predictions, options);
   }
 };
 
@@ -82,7 +82,7 @@ TEST(Sample, RegressionMarksWhatIsFarOff) {
     predictions.leaf.push_back(0);
   }
   data.offset.push_back(10);
-  const Sample sample = choose_sample(Task::kRegression, data, predictions, {});
+  const Sample sample = choose_sample(default_objective(Task::kRegression), data, predictions, {});
   ASSERT_EQ(sample.far_off.size(), 1U);
   EXPECT_NEAR(sample.far_off[0], 2 * std::sqrt(109.0 / 10), 1e-5);
   EXPECT_EQ(sample.excerpts[0].marked, 1U);

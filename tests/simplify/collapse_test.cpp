@@ -143,7 +143,7 @@ TEST(Collapse, RegressionWithinItsTolerance) {
   const double before = squared_error(model, training);
   EXPECT_LE(squared_error(small.model, select_inputs(training, small.inputs)), before * 1.01 + 1e-9);
   SimplifyOptions strict;
-  strict.tolerance.squared_error = 0;
+  strict.tolerance.loss_share = 0;
   const Simplified kept = simplify(model, strict, &training, &validation);
   EXPECT_LE(squared_error(kept.model, select_inputs(training, kept.inputs)), before + 1e-9);
 }

@@ -38,7 +38,7 @@ Tally tally_of(const Model& model, const Sequences& data) {
     if (model.schema.task == Task::kClassification) {
       const auto label = static_cast<std::size_t>(data.label[i]);
       tally.correct += static_cast<std::size_t>(arg_max(y)) == label ? w : 0.0;
-      if (w > 0) tally.loss += -w * log(std::max(static_cast<double>(y[label]), 1e-30));
+      if (w > 0) tally.loss += -w * log(std::max(static_cast<double>(y[label]), kLeastProbability));
     } else {
       double sum = 0;
       for (std::size_t o = 0; o < n_y; ++o) sum += std::pow(y[o] - data.value[i * n_y + o], 2);
@@ -84,7 +84,7 @@ TEST(Replay, ChangesAreThoseOfAFullRun) {
   shape.most_trees = 3;
   Tolerance any;
   any.accuracy = 1;
-  any.log_loss = any.squared_error = 1e30;
+  any.log_loss = any.loss_share = 1e30;
   for (std::uint64_t seed = 0; seed < 150; ++seed) {
     Random random(seed);
     Model model = test::random_model(random, shape);

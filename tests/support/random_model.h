@@ -18,13 +18,14 @@
 namespace remede::test {
 
 struct RandomModelOptions {
-  int most_inputs = 4;   // 1 .. most_inputs
-  int most_cells = 4;    // 0 .. most_cells
-  int most_outputs = 4;  // 1 .. most_outputs in regression, 2 .. most_outputs in classification
-  int most_inner = 12;   // 0 .. most_inner inner nodes, in any shape
-  int most_trees = 1;    // 1 .. most_trees
-  bool awkward = false;  // numbers such as -0, 1e30 and denormal ones; the outputs may then overflow
-  bool missing = true;   // missing values may go right, fill may differ from 0
+  int most_inputs = 4;      // 1 .. most_inputs
+  int most_cells = 4;       // 0 .. most_cells
+  int most_outputs = 4;     // 1 .. most_outputs in regression, 2 .. most_outputs in classification
+  int most_inner = 12;      // 0 .. most_inner inner nodes, in any shape
+  int most_trees = 1;       // 1 .. most_trees
+  bool awkward = false;     // numbers such as -0, 1e30 and denormal ones; the outputs may then overflow
+  bool missing = true;      // missing values may go right, fill may differ from 0
+  bool objectives = false;  // also others than the default one
 };
 
 inline LeafForm random_form(Random& random) {
@@ -141,17 +142,31 @@ inline Schema random_schema(Random& random, const RandomModelOptions& options) {
   return schema;
 }
 
+// One of those that a model of this schema can have.
+inline Objective random_objective(Random& random, const Schema& schema) {
+  if (schema.task == Task::kClassification) return default_objective(schema.task);
+  std::vector<Objective> all = {{Loss::kSquaredError}, {Loss::kAbsoluteError}, {Loss::kPoisson}};
+  if (schema.targets.size() == 1) all.push_back({Loss::kQuantile, {0.1F, 0.25F, 0.6F, 0.9F}});
+  return all[random.below(all.size())];
+}
+
 inline Model random_model(Random& random, const RandomModelOptions& options = {}) {
   Model model;
   model.schema = random_schema(random, options);
+  if (options.objectives) {
+    const Objective objective = random_objective(random, model.schema);
+    if (!(objective == default_objective(model.schema.task))) model.own_objective = objective;
+  }
   for (int i = 0; i < model.n_x(); ++i)
     model.fill.push_back(options.missing && random.below(2) == 1 ? random_number(random, options.awkward) : 0.0F);
   const int trees = 1 + static_cast<int>(random.below(static_cast<std::uint64_t>(options.most_trees)));
   for (int t = 0; t < trees; ++t) {
     const int n_m = static_cast<int>(random.below(static_cast<std::uint64_t>(options.most_cells) + 1));
     const int inner = static_cast<int>(random.below(static_cast<std::uint64_t>(options.most_inner) + 1));
-    model.trees.push_back(random_tree(random, model.n_x(), n_m, model.n_y(), inner, random_form(random),
-                                      options.awkward, options.missing));
+    LeafForm form = random_form(random);
+    if (!model.classifies() && !has_identity_link(model.objective())) form.output_order = OutputOrder::kZero;
+    model.trees.push_back(
+        random_tree(random, model.n_x(), n_m, model.n_y(), inner, form, options.awkward, options.missing));
   }
   return model;
 }

@@ -27,7 +27,7 @@ StartPlan paper_plan() {
 SearchResult run_single(const TrainingData& data, const Budget& budget, const Callbacks& callbacks = {},
                         const std::string& resume = "", StartPlan plan = paper_plan()) {
   Session session(callbacks, Checkpoint(), resume);
-  return train_single(plan, data, budget, 1, session);
+  return train_single(plan, data, budget, {.threads = 1}, session);
 }
 
 TEST(Paper, ItsPlanIsThePapersUnlessTheConfigurationSaysOtherwise) {

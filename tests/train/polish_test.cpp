@@ -11,6 +11,7 @@ namespace {
 TrainingData averages(std::size_t count) {
   Random random(3);
   TrainingData data;
+  data.objective = default_objective(Task::kRegression);
   Sequences& s = data.training;
   s.n_x = s.n_y = 1;
   for (std::size_t i = 0; i < count; ++i) {
@@ -43,7 +44,7 @@ Finalist start(LeafOutput output, const TrainingData& data) {
 double loss(const Finalist& finalist, const TrainingData& data) {
   std::vector<std::uint32_t> all(data.training.count());
   for (std::uint32_t i = 0; i < all.size(); ++i) all[i] = i;
-  return make_engine(1)->loss(finalist.parameters, data.training, data.fill, all).mean();
+  return make_engine(1)->loss(finalist.parameters, data.objective, data.training, data.fill, all).mean();
 }
 
 TEST(Polish, LearnsOnFromWhereItIs) {

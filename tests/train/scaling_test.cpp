@@ -6,9 +6,9 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
-#include "remede/engine/parameters.h"
+#include "remede/executor/parameters.h"
 #include "remede/model/predict.h"
-#include "remede/train/start.h"
+#include "remede/executor/start.h"
 
 namespace remede {
 namespace {

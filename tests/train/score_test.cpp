@@ -73,13 +73,13 @@ TEST(Score, AgreesWithEvaluate) {
     const Model model = test::random_model(random);
     const Sequences data = with_targets(test::random_sequences(random, model.n_x(), 12, 9), model, random);
     const Score s = score(model, data);
-    const Scores all = evaluate(model.schema.task, predict_batch(model, data, 1), data);
+    const Scores all = evaluate(model.objective(), predict_batch(model, data, 1), data);
     EXPECT_EQ(s.sequences, all.sequences);
     EXPECT_EQ(s.targets, all.steps);
     EXPECT_DOUBLE_EQ(s.weight, all.weight);
     if (model.schema.task == Task::kClassification) {
       EXPECT_DOUBLE_EQ(s.accuracy, all.classification.accuracy);
-      EXPECT_DOUBLE_EQ(s.log_loss, all.classification.log_loss);
+      EXPECT_DOUBLE_EQ(s.loss, all.classification.log_loss);
     } else {
       EXPECT_NEAR(s.rmse, all.regression.overall.rmse, 1e-12 * (1 + s.rmse));
     }

@@ -106,7 +106,7 @@ TEST(Search, ASolvedStageIsTheLast) {
   Portfolio first = small_portfolio(6, 0, 400);
   for (StartPlan& plan : first.starts) plan.thresholds_from_data = true;
   const SearchResult result = run_search({first, small_portfolio(2, 6)}, data);
-  ASSERT_LE(result.finalists.front().front().loss, solved_loss(data.validation));
+  ASSERT_LE(result.finalists.front().front().loss, solved_loss(data.objective, data.validation));
   for (const std::uint64_t stream : streams(result)) EXPECT_LT(stream, 6U);
 }
 

@@ -50,7 +50,24 @@ function makeArithmetic(constants) {
     for (let o = 0; o < y.length; ++o) y[o] = y[o] / sum; // a Float32Array rounds
   }
 
-  return { tanh, exp, softmax };
+  // Kept positive and finite (remede/objective/formulas.inc).
+  const expLink = (y) => exp(y < -80 ? -80 : y > 80 ? 80 : y);
+
+  // Raw outputs of a tree to its answer, in place, by the model's objective.
+  function makeLink(classifies, objective) {
+    if (classifies) return softmax;
+    if (objective?.name === 'poisson') return (y) => { for (let o = 0; o < y.length; ++o) y[o] = expLink(y[o]); };
+    if (objective?.name !== 'quantile') return () => {};
+    const quantiles = Float32Array.from(objective.quantiles), away = (k) => Math.abs(f32(quantiles[k] - 0.5));
+    let middle = 0; // the others are counted from the one nearest to the median
+    for (let k = 1; k < quantiles.length; ++k) if (away(k) < away(middle)) middle = k;
+    return (y) => {
+      for (let k = middle + 1; k < y.length; ++k) y[k] = f32(y[k - 1] + expLink(y[k]));
+      for (let k = middle - 1; k >= 0; --k) y[k] = f32(y[k + 1] - expLink(y[k]));
+    };
+  }
+
+  return { tanh, exp, makeLink };
 }
 
 function argMax(y, from = 0, count = y.length) {

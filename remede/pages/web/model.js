@@ -45,13 +45,15 @@ function compileTree(json, inputs) {
 
 function compileModel(json, constants) {
   const trees = json.trees.map((tree) => compileTree(tree, json.inputs));
+  const arithmetic = makeArithmetic(constants), classifies = json.task === 'classification', quantiles = json.objective?.quantiles;
   return {
-    classifies: json.task === 'classification',
-    inputs: json.inputs, classes: json.classes, targets: json.targets,
+    classifies, link: arithmetic.makeLink(classifies, json.objective),
+    inputs: json.inputs, classes: json.classes,
+    targets: quantiles ? quantiles.map((q) => `${json.targets[0]} q${q}`) : json.targets, // the names of the outputs
     nX: json.inputs.length, nY: trees[0].nY,
     fill: Float32Array.from(json.fill),
     trees,
-    arithmetic: makeArithmetic(constants),
+    arithmetic,
   };
 }
 
@@ -125,7 +127,7 @@ function runModel(model, x, steps, state) {
     at += size;
     for (let t = 0; t < steps; ++t) {
       for (let o = 0; o < nY; ++o) one[o] = run.output[t * nY + o];
-      if (model.classifies) model.arithmetic.softmax(one);
+      model.link(one);
       for (let o = 0; o < nY; ++o) output[t * nY + o] = number === 0 ? one[o] : output[t * nY + o] + one[o];
     }
     return run;

@@ -1,0 +1,109 @@
+// The vector kernels' view of a batch: 16 sequences at a time, one per lane, all walking the same tree.
+//
+// A leaf's parameters stand in one row: output (n_y), write (n_m, n_w), bias (n_m), linear (n_y, n_v), gate (n_m), rate
+// (n_m). The derivative of the loss by the reached leaf's row is then one vector F per lane; the sum of F over the
+// steps that reach a leaf is its gradient, and F . row(l) is what leaf l would be worth (docs/mathematics.md,
+// docs/performance.md).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "remede/base/aligned.h"
+#include "remede/executor/engine.h"
+#include "remede/executor/pieces.h"
+
+namespace remede::cpu {
+
+// Up to this depth visiting every node costs less than following every lane's path (docs/performance.md).
+inline constexpr int kDenseDepth = 8;
+// Numbers behind the last row that kernels may read (and not use): they take columns several at a time.
+inline constexpr int kOverRead = 4;
+
+// The parameters of a batch in the kernels' layout. Read-only while the pieces of the batch run.
+struct PreparedTree {
+  Shape shape;
+  GradientForm form;
+  Objective objective;
+  bool dense = true;  // shallow enough to visit every node at every step
+  int used = 0;       // floats of a leaf's row
+  int row = 0;        // the same rounded up to a multiple of 4: the width of F and of the sums
+  int stride = 0;     // floats from one leaf's row to the next: behind the parameters stand what is derived from them
+  int gate =
+      0;  // where in a row these begin, (n_m) each: s (1 - s) with s = sigmoid(gate), negative where the gate is closed
+  int blend = 0;                      // a = sigmoid(rate); only where writes blend
+  int blend_slope = 0;                // a (1 - a)
+  int node_row = 0;                   // floats of a node's sums: n_v, then one for the sum of r; rounded up likewise
+  std::array<int, kGroups> at{};      // where in a row each group of the leaf begins
+  std::vector<std::int32_t> feature;  // (nodes)
+  std::vector<std::ptrdiff_t> place;  // (nodes) of the feature in v: 16 times its number
+  std::vector<float> threshold;       // (nodes)
+  std::vector<std::uint8_t> missing_right;       // (nodes)
+  std::vector<std::int32_t> missing_goes_right;  // (nodes) the same, for gathers
+  std::vector<float> feature_number;             // (nodes) the feature as a float, for comparisons in lanes
+  AlignedVector<float> rows;                     // (leaves, stride), then kOverRead
+  // What a leaf is worth is F . worths, columns [worth_begin, used). Where the objective is shift-invariant
+  // (classes), the derivatives by the outputs sum to 0: outputs count from the first one, whose column is left out.
+  // Where no derivative comes back from later steps, only the columns before worth_outputs are not 0.
+  AlignedVector<float> worths;  // (leaves, row)
+  int worth_begin = 0;
+  int worth_outputs = 0;
+  const float* leaf_row(std::int32_t leaf) const { return rows.data() + static_cast<std::ptrdiff_t>(leaf) * stride; }
+  const float* worth_row(std::int32_t leaf) const { return worths.data() + static_cast<std::ptrdiff_t>(leaf) * row; }
+  std::size_t v_step() const {
+    return static_cast<std::size_t>(node_row) * 16;
+  }  // from the v of a step to that of the next
+  bool blends() const { return shape.form.write_rule == WriteRule::kBlend; }
+};
+
+// Sums of one piece.
+struct PieceSums {
+  AlignedVector<float> node;  // (nodes, node_row) sum of r v, then sum of r
+  AlignedVector<float> leaf;  // (leaves, row)
+  BatchLoss loss;
+};
+
+// Scratch of one thread; grows, never shrinks.
+struct Scratch {
+  AlignedVector<float> v;  // (T + 1, node_row, 16) inputs (filled) and memory before each step, then a one, then zeros
+  AlignedVector<float> split_v;             // the same with missing inputs as NaN; used only where there are any
+  AlignedVector<float> u;                   // (T, n_m, 16)
+  AlignedVector<float> y;                   // (T, n_y, 16) outputs, then the derivative of the loss by them
+  AlignedVector<float> target;              // (T, 1 or targets, 16) class number, or values
+  AlignedVector<float> weight;              // (T, 16)
+  std::vector<std::int32_t> leaf;           // (T, 16)
+  AlignedVector<float> values;              // shallow: (nodes + leaves, 16) the worth of the leaf below each
+  std::vector<std::uint16_t> right;         // shallow: (T, nodes) the lanes that go right
+  std::vector<std::uint16_t> active;        // shallow: (T, nodes + leaves) the lanes on each
+  std::vector<std::uint16_t> need;          // shallow: (nodes + leaves) the lanes that need its worth
+  AlignedVector<float> f;                   // (row, 16) the derivative F
+  AlignedVector<float> v_rows;              // (16, node_row)
+  AlignedVector<float> of_leaf;             // (stride + kOverRead, 16) the numbers of the leaf each lane reached
+  AlignedVector<float> memory;              // (n_m, 16) that a block starts from
+  AlignedVector<float> q;                   // (3, n_m, 16)
+  AlignedVector<float> r;                   // (depth, 16)
+  AlignedVector<float> lane_sums;           // shallow: (leaves, row, 16) sums of F of this piece, lane by lane
+  std::vector<std::uint8_t> has_lane_sums;  // (leaves) those that are begun
+  AlignedVector<float> tested;              // shallow: (depth, 16) the number of the feature each lane's path tests
+};
+
+struct Piece {
+  const Sequences* data;
+  std::span<const float> fill;               // (n_x) or empty
+  std::span<const std::uint32_t> sequences;  // longest first
+  bool gradient;                             // else the loss alone
+  const Carry* carry;                        // or null
+};
+
+// The kernels of the widest vectors this machine has, or of those that REMEDE_VECTOR names (avx512, avx2, sse4,
+// portable). finish: the gradient of scale * loss.
+void prepare(const Parameters<float>& parameters, const GradientForm& form, const Objective& objective,
+             PreparedTree& tree);
+void run_piece(const PreparedTree& tree, const Piece& piece, Scratch& scratch, PieceSums& sums);
+void finish(const Parameters<float>& parameters, const PreparedTree& tree, const PieceSums& sums, float scale,
+            Parameters<float>& gradient);
+const char* vector_name();
+
+}  // namespace remede::cpu
