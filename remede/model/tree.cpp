@@ -49,10 +49,24 @@ void check_sizes(const Tree& tree, const std::string& where) {
   const bool blends = tree.form.write_rule == WriteRule::kBlend;
   check_size(tree.output, leaves * n_y, "output", where);
   check_size(tree.linear, linear ? leaves * n_y * n_v : 0, "linear", where);
-  check_size(tree.gate, leaves * n_m, "gate", where);
-  check_size(tree.write, leaves * n_m * static_cast<std::size_t>(tree.n_w()), "write", where);
+  const std::size_t writes = tree.has_laws() ? 0 : leaves * n_m;
+  check_size(tree.gate, writes, "gate", where);
+  check_size(tree.write, writes * static_cast<std::size_t>(tree.n_w()), "write", where);
   check_size(tree.bias, tree.form.write_bias ? leaves * n_m : 0, "bias", where);
   check_size(tree.blend, blends ? leaves * n_m : 0, "blend", where);
+}
+
+// Only one of the two forms of memory is in use.
+void check_form(const Tree& tree, const std::string& where) {
+  if (tree.has_laws()) {
+    LeafForm plain;
+    plain.memory = Memory::kLaws;
+    plain.output_order = tree.form.output_order;
+    if (!(tree.form == plain)) fail("{}: expected no options of leaf writes in a tree whose cells have laws", where);
+    check_cells(tree, where);
+  } else if (tree.cells.count() > 0) {
+    fail("{}: expected no laws of cells in a tree whose leaves write them, got {}", where, tree.cells.count());
+  }
 }
 
 void check_values(const Tree& tree, const std::string& where) {
@@ -101,6 +115,7 @@ void check_links(const Tree& tree, const std::string& where) {
 
 void check(const Tree& tree, const std::string& where) {
   check_sizes(tree, where);
+  check_form(tree, where);
   check_values(tree, where);
   check_links(tree, where);
 }

@@ -10,6 +10,9 @@
 // Sums run in the order written: the constant first, then input 0, 1, ..., then cell 0, 1, ...; each product and each
 // sum is rounded to float once (docs/mathematics.md). The reference is model/predict.h.
 //
+// With form.memory == Memory::kLaws the leaf's part of the step is that of model/cells.h instead: gate, write, bias,
+// blend and linear are empty, `cells` says how memory moves and what the answer adds to output[j].
+//
 // Invariants (checked by check()): inner nodes are numbered so that a child's number is above its parent's, every inner
 // node but the root and every leaf has exactly one parent; a tree with no inner node has exactly one leaf; all numbers
 // are finite; 0 <= blend <= 1; the arrays have the shapes given.
@@ -19,6 +22,7 @@
 #include <string>
 #include <vector>
 
+#include "remede/model/cells.h"
 #include "remede/model/form.h"
 
 namespace remede {
@@ -43,6 +47,13 @@ struct Tree {
   std::vector<float> bias;         // (leaves, n_m); empty without bias
   std::vector<float> blend;        // (leaves, n_m) the share of the new value; empty for writes that add
 
+  Cells cells;                         // of trees whose cells have laws
+  std::vector<std::string> cell_name;  // (n_m) what people call the cells, or empty: m1, m2, ...
+
+  bool has_laws() const { return form.memory == Memory::kLaws; }
+  // Floats carried from step to step beside the last output: the levels, and a flag where a cell starts at its first
+  // value.
+  int memory_size() const { return n_m + (has_laws() && cells.any_first() ? 1 : 0); }
   int n_v() const { return n_x + n_m; }
   int n_w() const { return form.write_reads == WriteReads::kInputs ? n_x : n_x + n_m; }
   int inner_count() const { return static_cast<int>(feature.size()); }
