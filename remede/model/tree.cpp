@@ -69,6 +69,18 @@ void check_form(const Tree& tree, const std::string& where) {
   }
 }
 
+void check_notes(const Tree& tree, const std::string& where) {
+  const auto one_each = [&](std::size_t size, const char* what) {
+    if (size != 0 && size != static_cast<std::size_t>(tree.n_m))
+      fail("{}: expected {} {}, one per cell, got {}", where, tree.n_m, what, size);
+  };
+  one_each(tree.cell_name.size(), "cell names");
+  one_each(tree.level_range.size(), "ranges of levels");
+  one_each(tree.share_range.size(), "ranges of shares");
+  check_ranges(tree.level_range, "levels", where);
+  check_ranges(tree.share_range, "shares", where);
+}
+
 void check_values(const Tree& tree, const std::string& where) {
   check_finite(tree.threshold, "threshold", where);
   check_finite(tree.output, "output", where);
@@ -113,9 +125,16 @@ void check_links(const Tree& tree, const std::string& where) {
 
 }  // namespace
 
+void check_ranges(const std::vector<SeenRange>& ranges, const char* what, const std::string& where) {
+  for (const SeenRange& range : ranges)
+    if (!std::isfinite(range.low) || !std::isfinite(range.high) || range.low > range.high)
+      fail("{}: expected finite ranges of {}, low before high, got {} and {}", where, what, range.low, range.high);
+}
+
 void check(const Tree& tree, const std::string& where) {
   check_sizes(tree, where);
   check_form(tree, where);
+  check_notes(tree, where);
   check_values(tree, where);
   check_links(tree, where);
 }

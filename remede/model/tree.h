@@ -27,6 +27,14 @@
 
 namespace remede {
 
+// What values a model met in the data it was trained on: 5% lay below, 5% above. For words and pictures; prediction
+// does not read it.
+struct SeenRange {
+  float low = 0;
+  float high = 0;
+  bool operator==(const SeenRange&) const = default;
+};
+
 struct Tree {
   int n_x = 0;  // inputs
   int n_m = 0;  // memory cells
@@ -50,6 +58,9 @@ struct Tree {
   Cells cells;                         // of trees whose cells have laws
   std::vector<std::string> cell_name;  // (n_m) what people call the cells, or empty: m1, m2, ...
 
+  std::vector<SeenRange> level_range;  // (n_m) of the cells' levels after a step, or empty
+  std::vector<SeenRange> share_range;  // (n_m) of the taps' shares, or empty
+
   bool has_laws() const { return form.memory == Memory::kLaws; }
   // Floats carried from step to step beside the last output: the levels, and a flag where a cell starts at its first
   // value.
@@ -62,6 +73,7 @@ struct Tree {
   std::int32_t root() const { return feature.empty() ? ~0 : 0; }
 };
 
+void check_ranges(const std::vector<SeenRange>& ranges, const char* what, const std::string& where);
 // Throws Error naming `where` when an invariant does not hold.
 void check(const Tree& tree, const std::string& where);
 
