@@ -88,7 +88,8 @@ std::size_t state_slot(const Model& model, int tree, int cell) {
   std::size_t at = 0;
   for (int t = 0; t < tree; ++t) {
     const Tree& before = model.trees[static_cast<std::size_t>(t)];
-    at += static_cast<std::size_t>(before.n_m + (before.form.output_order == OutputOrder::kFirst ? before.n_y : 0));
+    at += static_cast<std::size_t>(before.memory_size() +
+                                   (before.form.output_order == OutputOrder::kFirst ? before.n_y : 0));
   }
   return at + static_cast<std::size_t>(cell);
 }
@@ -151,8 +152,10 @@ void count_uses(const Wording& words, int feature, FeatureImportance& f) {
     }
     for (int k = 0; k < tree.n_m; ++k)
       f.formulas += writes(words, n.leaf(), k) && write_weight(tree, n.leaf(), k, feature) != 0 ? 1 : 0;
-    for (int o = 0; o < tree.n_y; ++o) f.formulas += linear_weight(tree, n.leaf(), o, feature) != 0 ? 1 : 0;
+    for (int o = 0; o < tree.n_y; ++o) f.formulas += answer_uses(tree, n.leaf(), o, feature) ? 1 : 0;
   }
+  for (int k = 0; tree.has_laws() && k < tree.n_m; ++k)
+    f.formulas += words.view.cell_in_use(k) && law_uses(tree, k, feature) ? 1 : 0;
 }
 
 std::vector<FeatureImportance> list_features(const Model& model) {

@@ -113,9 +113,11 @@ std::vector<int> inputs_in_use(const Wording& words) {
       used.insert(tree.feature[static_cast<std::size_t>(n.id)]);
     for (int f = 0; n.is_leaf() && f < tree.n_x; ++f) {
       for (int k = 0; k < tree.n_m; ++k)
-        if (writes(words, n.leaf(), k) && write_weight(tree, n.leaf(), k, f) != 0) used.insert(f);
+        if (tree.has_laws() ? words.view.cell_in_use(k) && law_uses(tree, k, f)
+                            : writes(words, n.leaf(), k) && write_weight(tree, n.leaf(), k, f) != 0)
+          used.insert(f);
       for (int o = 0; o < tree.n_y; ++o)
-        if (linear_weight(tree, n.leaf(), o, f) != 0) used.insert(f);
+        if (answer_uses(tree, n.leaf(), o, f)) used.insert(f);
     }
   }
   return {used.begin(), used.end()};

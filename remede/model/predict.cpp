@@ -86,14 +86,18 @@ void write_memory(const Tree& tree, int leaf, const float* x, const float* fill,
   }
 }
 
-int step(const Tree& tree, const float* x, const float* fill, float* m, float* y) {
-  const int leaf = find_leaf(tree, x, m);
+void act(const Tree& tree, int leaf, const float* x, const float* fill, float* m, float* y) {
   if (tree.has_laws()) {
     act_by_laws(tree, leaf, {x, fill}, m, y);
-    return leaf;
+    return;
   }
   answer(tree, static_cast<std::size_t>(leaf), x, fill, m, y);
   write_memory(tree, leaf, x, fill, m);
+}
+
+int step(const Tree& tree, const float* x, const float* fill, float* m, float* y) {
+  const int leaf = find_leaf(tree, x, m);
+  act(tree, leaf, x, fill, m, y);
   return leaf;
 }
 

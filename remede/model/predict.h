@@ -18,6 +18,9 @@ int find_leaf(const Tree& tree, const float* x, const float* m);
 // What a step that reaches this leaf leaves in the memory m (Tree::memory_size, zero before the first step).
 void write_memory(const Tree& tree, int leaf, const float* x, const float* fill, float* m);
 
+// The leaf's part of a step: the answer and what is left in the memory, as step() below computes them.
+void act(const Tree& tree, int leaf, const float* x, const float* fill, float* m, float* y);
+
 // One step of one tree: reads x (n_x, NaN where missing), fill (n_x); updates m (Tree::memory_size, zero before the
 // first step) and y (n_y: logits or values; in the first order form it holds the previous step's on entry). Returns the
 // leaf. No allocation.
