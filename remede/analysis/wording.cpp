@@ -11,6 +11,7 @@
 #include "remede/analysis/rows.h"
 #include "remede/base/arithmetic.h"
 #include "remede/base/text.h"
+#include "remede/model/names.h"
 #include "remede/model/predict.h"
 
 namespace remede {
@@ -24,20 +25,6 @@ bool is_word(const std::string& name) {
     const auto u = static_cast<unsigned char>(c);
     return std::isalnum(u) || c == '_' || c == '.' || u >= 0x80;
   }) && !std::isdigit(static_cast<unsigned char>(name.front()));
-}
-
-// "m", unless an input is called m1 or the like.
-std::string cell_prefix(const Schema& schema) {
-  for (const char* const prefix : {"m", "mem", "cell", "memory"}) {
-    const std::string p = prefix;
-    const bool taken = std::any_of(schema.inputs.begin(), schema.inputs.end(), [&](const std::string& name) {
-      return name.size() > p.size() && name.starts_with(p) &&
-             std::all_of(name.begin() + static_cast<std::ptrdiff_t>(p.size()), name.end(),
-                         [](char c) { return std::isdigit(static_cast<unsigned char>(c)); });
-    });
-    if (!taken) return p;
-  }
-  return "memory_";
 }
 
 // Fewest digits, at least four, that print different thresholds of one feature differently.
@@ -91,10 +78,7 @@ std::string output_factor(const Wording& words, int k) {
 std::vector<std::string> feature_names(const Model& model, const Tree& tree) {
   std::vector<std::string> names;
   for (const std::string& input : model.schema.inputs) names.push_back(printable(input));
-  const std::string prefix = cell_prefix(model.schema);
-  for (int k = 0; k < tree.n_m; ++k)
-    names.push_back(tree.cell_name.empty() ? prefix + std::to_string(k + 1)
-                                           : printable(tree.cell_name[static_cast<std::size_t>(k)]));
+  for (const std::string& cell : cell_names(model, tree)) names.push_back(printable(cell));
   return names;
 }
 

@@ -220,7 +220,7 @@ void check_version(const Json& json, const Place& at) {
   if (whole_number(version) < 1) unexpected({&at, "version"}, "a version number", version);
   if (whole_number(version) > kFileVersion)
     fail("{}: expected version {} of the model file or an earlier one, got {}: a later remede wrote it", at.text(),
-         kFileVersion, shown(version));
+         kFileVersion, shown_json(version));
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ struct Place {
 };
 
 // The value as an error shows it: in one line, not too long.
-inline std::string shown(const Json& value) {
+inline std::string shown_json(const Json& value) {
   if (value.is_structured()) return value.is_array() ? fmt::format("a list of {}", value.size()) : "an object";
   std::string text = value.dump(-1, ' ', true, Json::error_handler_t::replace);
   if (text.size() > 60) text = text.substr(0, 57) + "...";
@@ -45,7 +45,7 @@ inline std::string shown(const Json& value) {
 }
 
 [[noreturn]] inline void unexpected(const Place& at, std::string_view expected, const Json& got) {
-  fail("{}: expected {}, got {}", at.text(), expected, shown(got));
+  fail("{}: expected {}, got {}", at.text(), expected, shown_json(got));
 }
 
 inline const Json& member(const Json& object, std::string_view key, const Place& at) {

@@ -24,7 +24,7 @@ struct RandomModelOptions {
   int most_inner = 12;   // 0 .. most_inner inner nodes, in any shape
   int most_trees = 1;    // 1 .. most_trees
   bool awkward = false;  // numbers such as -0, 1e30 and denormal ones; the outputs may then overflow
-  bool laws = false;     // a third of the trees have cells with laws
+  bool laws = true;      // a third of the trees have cells with laws
   bool missing = true;   // missing values may go right, fill may differ from 0
 };
 

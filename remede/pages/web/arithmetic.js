@@ -38,6 +38,11 @@ function makeArithmetic(constants) {
     return f32(p * floatOf[0]);
   }
 
+  function sigmoid(x) {
+    const e = exp(x < 0 ? x : -x);
+    return f32((x < 0 ? e : 1) / f32(1 + e));
+  }
+
   // Scores to probabilities, in place. The first of equals is the largest, and NaN is never larger, as in C++.
   function softmax(y) {
     let most = y[0];
@@ -50,7 +55,7 @@ function makeArithmetic(constants) {
     for (let o = 0; o < y.length; ++o) y[o] = y[o] / sum; // a Float32Array rounds
   }
 
-  return { tanh, exp, softmax };
+  return { tanh, exp, sigmoid, softmax };
 }
 
 function argMax(y, from = 0, count = y.length) {

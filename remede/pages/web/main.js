@@ -68,6 +68,7 @@ class App {
   reads(step, cell) {
     const { tree } = this, leaf = this.treeRun.leaf[step], feature = tree.nX + cell;
     if (this.paths[this.treeNumber][leaf].some((node) => node >= 0 && tree.feature[node] === feature)) return true;
+    if (tree.laws) return true; // what it holds goes on into the next step
     for (let o = 0; tree.linear && o < tree.nY; ++o) if (tree.linear[(leaf * tree.nY + o) * tree.nV + feature] !== 0) return true;
     if (tree.nW === tree.nX) return false;
     for (let k = 0; k < tree.nM; ++k)
@@ -76,7 +77,7 @@ class App {
   }
 
   writes(step, cell) {
-    return this.tree.gate[this.treeRun.leaf[step] * this.tree.nM + cell] === 1;
+    return Boolean(this.tree.laws) || this.tree.gate[this.treeRun.leaf[step] * this.tree.nM + cell] === 1;
   }
 
   // Thresholds on a feature of the tree shown, each once.
@@ -95,9 +96,15 @@ class App {
       if (id >= 0 && tree.feature[id] < tree.nX) count[tree.feature[id]] += 1000;
       if (id >= 0) continue;
       for (let i = 0; i < tree.nX; ++i) {
-        for (let k = 0; k < tree.nM; ++k) if (tree.write[(~id * tree.nM + k) * tree.nW + i] !== 0) count[i] += 1;
+        for (let k = 0; !tree.laws && k < tree.nM; ++k) if (tree.write[(~id * tree.nM + k) * tree.nW + i] !== 0) count[i] += 1;
         for (let o = 0; tree.linear && o < tree.nY; ++o) if (tree.linear[(~id * tree.nY + o) * tree.nV + i] !== 0) count[i] += 1;
       }
+    }
+    if (tree.laws) {
+      const use = (terms) => { for (const [place] of terms) if (place < tree.nX) count[place] += 1; };
+      for (const cell of tree.laws.cells) [cell.inputs, cell.tapInputs].forEach(use);
+      tree.laws.answer.forEach(use);
+      for (const own of tree.laws.leafAnswer) own?.forEach(use);
     }
     const order = [...count.keys()].filter((i) => count[i] > 0).sort((a, b) => count[b] - count[a] || a - b);
     const answer = { order, rest: [...count.keys()].filter((i) => count[i] === 0) };
