@@ -1,10 +1,10 @@
 // remede rename MODEL m1=snow m2=soil -o NAMED: gives the cells of a model names that people use.
-#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "cli/common.h"
+#include "cli/files.h"
 #include "cli/verbs.h"
 #include "remede/model/file.h"
 #include "remede/model/names.h"
@@ -31,9 +31,7 @@ void rename(const RenameFlags& flags) {
   }
   rename_cells(model, names);
   save_model(model, flags.output);
-  if (flags.quiet) return;
-  const std::string text = fmt::format("saved: {}\n", flags.output);
-  flags.output == "-" ? put_error("") : put(text);
+  if (!flags.quiet && flags.output != "-") put(fmt::format("saved: {}\n", flags.output));
 }
 
 }  // namespace
@@ -41,11 +39,13 @@ void rename(const RenameFlags& flags) {
 void add_rename(CLI::App& app) {
   CLI::App* const verb = app.add_subcommand("rename", "Give the cells of a model names");
   const auto flags = std::make_shared<RenameFlags>();
-  verb->add_option("model", flags->model, "Model file")->required()->type_name("MODEL");
+  reads_file(verb->add_option("model", flags->model, "Model file"))->required()->type_name("MODEL");
   verb->add_option("names", flags->names, "OLD=NEW for each cell to rename; in a forest tree 2's m1 is 2.m1")
       ->required()
       ->type_name("OLD=NEW");
-  verb->add_option("-o,--output", flags->output, "Where to write the model")->required()->type_name("FILE");
+  writes_file(verb->add_option("-o,--output", flags->output, "Where to write the model"))
+      ->required()
+      ->type_name("MODEL");
   add_quiet_flag(*verb, flags->quiet);
   verb->footer(
       "Names stand for the cells wherever the model is shown; predictions stay the same. OLD is the name shown now.\n"

@@ -1,5 +1,6 @@
 #include "remede/draw/text.h"
 
+#include <algorithm>
 #include <numeric>
 #include <vector>
 
@@ -90,6 +91,17 @@ std::string listed(const std::vector<std::string>& names) {
   return text.empty() ? "nothing" : text;
 }
 
+// Inputs by the columns they are made from, each once.
+std::vector<std::string> input_columns(const Schema& schema) {
+  std::vector<std::string> names;
+  for (const std::string& input : schema.inputs) {
+    const InputCode* const code = schema.code_of(input);
+    const std::string& name = code != nullptr && !code->gap ? code->column : input;
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  return names;
+}
+
 // What cannot be reached is not shown; that is said.
 std::string unreached_text(const Wording& words) {
   const auto shown = static_cast<long long>(words.view.nodes.size());
@@ -115,7 +127,7 @@ std::string title_text(const Model& model) {
   std::vector<std::string> targets;
   for (const std::string& t : model.schema.targets) targets.push_back(printable(t));
   const std::string what =
-      fmt::format("{} from {}", targets.empty() ? "y" : listed(targets), listed(model.schema.inputs));
+      fmt::format("{} from {}", targets.empty() ? "y" : listed(targets), listed(input_columns(model.schema)));
   const Size size = size_of(model);
   const std::string parts = fmt::format("{}, {}, {}", plural(size.numbers, "number"), plural(size.cells, "cell"),
                                         plural(size.splits, "split"));

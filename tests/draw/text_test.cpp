@@ -33,12 +33,12 @@ TEST(Text, SnowAndSoil) {
   model.trees[0].level_range = {{0, 312}, {2, 40}};
   model.trees[0].share_range = {{0.003F, 0.08F}, {0.07F, 0.13F}};
   EXPECT_EQ(to_text(model),
-            "flow from rain and temp: 15 numbers, 2 cells, 0 splits\n"
+            "flow from rain and temp: 14 numbers, 2 cells, 0 splits\n"
             "\n"
             "m1 (store): fills with rain, less when temp is high; loses 0.3% to 8% per step, more when temp is high, "
             "less the fuller it is\n"
             "    half-life 8.3 to 231 steps; holds 0 to 312; read by m2\n"
-            "    in: max(0, 3.45 + 0.675 rain - 0.338 temp); share: sigmoid(-4.5 + 0.1 temp - 9e-4 m1)\n"
+            "    in: max(0, 3.45 + 0.675 rain - 0.338 temp); share: sigmoid(-4.5 + 0.1 temp - 0.0009 m1)\n"
             "m2 (store): fills with rain and what m1 releases; loses 7% to 13% per step, more the fuller it is\n"
             "    half-life 5 to 9.6 steps; holds 2 to 40; read by the answer\n"
             "    in: max(0, -2.73 + 0.494 release(m1) + 0.185 rain); share: sigmoid(-2.6 + 0.02 m2)\n"

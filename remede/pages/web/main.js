@@ -5,6 +5,7 @@ class App {
     this.page = page;
     this.model = compileModel(modelJson, page.arithmetic);
     this.data = new Data(this.model, page.data);
+    this.columns = wordColumns(modelJson);
     this.paths = this.model.trees.map(pathsOf);
     this.font = getComputedStyle(document.body).fontFamily;
     this.treeNumber = 0;
@@ -80,6 +81,12 @@ class App {
     return Boolean(this.tree.laws) || this.tree.gate[this.treeRun.leaf[step] * this.tree.nM + cell] === 1;
   }
 
+  // What a store gives out is called its release; an average gives out its level.
+  outputName(cell) {
+    const name = this.words.features[this.tree.nX + cell];
+    return this.tree.laws.cells[cell].store ? `released by ${name}` : name;
+  }
+
   // Thresholds on a feature of the tree shown, each once.
   thresholdsOf(feature) {
     const list = new Set();
@@ -114,12 +121,12 @@ class App {
 
   // The inputs and cells to show where there is room for so many lanes: the most used inputs, and at least as many cells.
   shownFeatures(lanes) {
-    const { order, rest } = this.inputsByUse(), used = [...this.words.used.keys()].filter((k) => this.words.used[k]);
+    const { order, rest } = this.inputsByUse(), used = this.words.order; // the most important first
     const wanted = order.length > 0 ? order : rest;
     const cells = this.allShown ? used : used.slice(0, Math.max(2, Math.min(6, lanes - Math.min(wanted.length, lanes >> 1))));
     const inputs = this.allShown ? [...order, ...rest] : wanted.slice(0, Math.max(2, Math.min(6, lanes - cells.length)));
     byId('more').hidden = !this.allShown && inputs.length === order.length + rest.length && cells.length === used.length && (this.model.classifies || this.model.nY <= 4);
-    return { inputs: inputs.sort((a, b) => a - b), cells };
+    return { inputs: inputs.sort((a, b) => a - b), cells: [...cells].sort((a, b) => a - b) };
   }
 
   shownInputs() {
@@ -240,12 +247,47 @@ class App {
     const { path } = this, values = new Map();
     for (const node of path) if (node >= 0) values.set(node, short(this.valueAt(node), 3));
     this.treeView.light(path, values);
+    this.fillTanks();
     this.outline.light(path, values);
     this.panel.update();
     this.player.update();
     this.traces.follow();
     if (this.page.machine) this.machine.light(this.states?.[this.step] ?? 0, this.states?.[this.step + 1] ?? 0);
     this.remember();
+  }
+
+  // The tanks of the picture hold what the cells hold after this step, on the scale of the sequence.
+  fillTanks() {
+    const { tree, treeRun } = this, { nM } = tree;
+    if (!tree.laws || !this.treeView.svg) return;
+    if (this.tankScale?.run !== treeRun) {
+      const scale = [...Array(nM).keys()].map((k) => {
+        let low = 0, high = 0;
+        for (let t = 1; t <= this.sequence.steps; ++t) {
+          const v = treeRun.memory[t * nM + k];
+          low = Math.min(low, v);
+          high = Math.max(high, v);
+        }
+        return { low, high: high > low ? high : low + 1 };
+      });
+      this.tankScale = { run: treeRun, scale };
+    }
+    for (const tank of this.treeView.svg.querySelectorAll('g.tank')) {
+      const k = Number(tank.dataset.cell), top = Number(tank.dataset.top), height = Number(tank.dataset.height);
+      const { low, high } = this.tankScale.scale[k], held = treeRun.memory[(this.step + 1) * nM + k];
+      const full = Math.min(1, Math.max(0, (held - low) / (high - low))) * height, level = tank.querySelector('[data-part=level]');
+      level.setAttribute('y', top + height - full);
+      level.setAttribute('height', full);
+      let label = tank.querySelector('text');
+      if (!label) {
+        label = document.createElementNS(SVG, 'text');
+        label.setAttribute('class', 'held');
+        label.setAttribute('x', Number(level.getAttribute('x')) + Number(level.getAttribute('width')) / 2);
+        label.setAttribute('y', top + height + 19);
+        tank.append(label);
+      }
+      label.textContent = short(held, 3);
+    }
   }
 
   showSequence() {
@@ -331,15 +373,16 @@ Object.assign(App.prototype, {
         this.reads(step, k) ? `read here${wrote >= 0 ? `, written at ${data.stepName(sequence, wrote)}` : ''}` : 'not read here',
       ];
     }
+    if (lane.kind === 'words') return [[lane.name, wordAt(lane.column, run.x, step * model.nX)]];
     if (lane.kind === 'state') {
       const state = this.page.machine.states[this.states[step]];
       return state ? [[`state ${state.name}`, ''], state.memory] : ['no state of the machine'];
     }
     const first = (sequence.first + step) * nY;
     if (lane.kind === 'value') {
-      const o = lane.index, rows = [[lane.name, exact(run.output[step * nY + o]), '--rm-c0']];
+      const o = lane.index, rows = [[`${lane.name} predicted`, exact(run.output[step * nY + o]), '--rm-c0']];
       if (data.hasTarget(sequence, step))
-        rows.push(['target', exact(data.value[first + o]), '--rm-soft'], ['off by', exact(f32(run.output[step * nY + o] - data.value[first + o]))]);
+        rows.push(['target', exact(data.value[first + o]), '--rm-c1'], ['off by', exact(f32(run.output[step * nY + o] - data.value[first + o]))]);
       return rows;
     }
     const order = [...Array(nY).keys()].sort((a, b) => run.output[step * nY + b] - run.output[step * nY + a] || a - b);
