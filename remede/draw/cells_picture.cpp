@@ -86,7 +86,7 @@ class CellsPicture {
       if (!story.facts.empty()) card.facts = wrapped_lines(story.facts, kCellFacts, room);
       card.pills = pills_of(words, story.cell);
       card.height =
-          std::max({kTankHeight + 28, 38 + kTextLine * static_cast<double>(card.words.size() + card.facts.size()),
+          std::max({kTankHeight + 40, 38 + kTextLine * static_cast<double>(card.words.size() + card.facts.size()),
                     14 + 24 * static_cast<double>(card.pills.size())});
       card.story = std::move(story);
       cards_.push_back(std::move(card));

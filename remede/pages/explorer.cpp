@@ -175,7 +175,7 @@ std::string explorer_page(const Model& given, const Dataset& data, const Explore
                      {"machine", machine_part_json(model, data.sequences)}};
   return filled_page("explorer.html", {{"title", xml_escaped(title_text(model))},
                                        {"inks", svg_style_sheet()},
-                                       {"model", script_safe(to_json(model))},
+                                       {"model", script_safe(to_json(given))},
                                        {"page", script_json(page)}});
 }
 

@@ -179,6 +179,14 @@ TEST(ModelFile, LawsNamesAndRangesComeBack) {
   EXPECT_EQ(to_json(back), text);
 }
 
+TEST(ModelFile, OldFilesWithLawsStillReadTheSame) {
+  const Model model = load_model(kFiles + "v3_laws.json");
+  EXPECT_EQ(to_json(model), read_file(kFiles + "v3_laws.json"));
+  Random random(9);
+  const Sequences data = test::random_sequences(random, 2, 4, 60);
+  EXPECT_TRUE(test::same_bits(predict(model, data).output, predict(test::model_of_snow(), data).output));
+}
+
 TEST(ModelFile, DamagedLawsAreNamed) {
   const Json sound = Json::parse(to_json(test::model_of_snow()));
   const auto error = [&](const std::function<void(Json&)>& damage) {
