@@ -104,8 +104,8 @@ std::string value_scores(const Model& model, const RegressionScores& scores) {
 
 std::string scatters(const Model& model, const Sequences& data, const Predictions& predictions) {
   const auto n_y = static_cast<std::size_t>(model.n_y());
-  std::string body = "<div class=\"row\">\n";
-  for (std::size_t o = 0; o < std::min(n_y, kMaxScatterPlots); ++o) {
+  std::string body;
+  for (std::size_t o = 0; o < std::min(n_y, kMaxScatters); ++o) {
     std::vector<float> targets, answers;
     for (std::size_t t = 0; t < data.steps(); ++t) {
       if (data.weight[t] <= 0) continue;
@@ -114,7 +114,7 @@ std::string scatters(const Model& model, const Sequences& data, const Prediction
     }
     body += html::figure(scatter_chart(targets, answers, model.schema.targets[o]));
   }
-  return body + "</div>\n";
+  return body;
 }
 
 // Targets and answers of one sequence over time: the longest one with targets. Long ones as means of several steps.
@@ -192,8 +192,9 @@ std::string score_section(const Model& model, const Sequences& data, const Predi
   std::string body =
       html::table({}, {{"RMSE", size_of(overall.rmse)}, {"MAE", size_of(overall.mae)}, {"R2", score(overall.r2)}});
   body += observed_and_predicted(model, data, predictions);
+  body += value_scores(model, scores.regression);
   body +=
-      value_scores(model, scores.regression) + scatters(model, data, predictions) + over_time(model, data, predictions);
+      "<div class=\"row\">\n" + scatters(model, data, predictions) + over_time(model, data, predictions) + "</div>\n";
   return html::section("scores", "Scores", body);
 }
 
