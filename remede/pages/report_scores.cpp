@@ -105,7 +105,7 @@ std::string value_scores(const Model& model, const RegressionScores& scores) {
 std::string scatters(const Model& model, const Sequences& data, const Predictions& predictions) {
   const auto n_y = static_cast<std::size_t>(model.n_y());
   std::string body;
-  for (std::size_t o = 0; o < std::min(n_y, kMaxScatters); ++o) {
+  for (std::size_t o = 0; o < std::min(n_y, kMaxScatterPlots); ++o) {
     std::vector<float> targets, answers;
     for (std::size_t t = 0; t < data.steps(); ++t) {
       if (data.weight[t] <= 0) continue;
@@ -130,7 +130,7 @@ std::string observed_and_predicted(const Model& model, const Sequences& data, co
   std::string body = "<h3>Observed and predicted over time</h3>\n";
   if (data.count() > 1) body += html::paragraph("The longest sequence.");
   if (every > 1) body += html::paragraph(fmt::format("Each point is the mean of {} steps.", every));
-  for (std::size_t o = 0; o < std::min(n_y, kMostScatters); ++o) {
+  for (std::size_t o = 0; o < std::min(n_y, kMaxScatterPlots); ++o) {
     Series observed{"observed", {}, &class_ink(1)}, predicted{"predicted", {}, &class_ink(0)};
     for (std::size_t begin = 0; begin < length; begin += every) {
       double target = 0, answer = 0, targets = 0, answers = 0;
