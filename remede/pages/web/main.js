@@ -84,7 +84,7 @@ class App {
   // What a store gives out is called its release; an average gives out its level.
   outputName(cell) {
     const name = this.words.features[this.tree.nX + cell];
-    return this.tree.laws.cells[cell].store ? `released by ${name}` : name;
+    return this.tree.laws.cells[cell].store ? `${name} released` : name;
   }
 
   // Thresholds on a feature of the tree shown, each once.
