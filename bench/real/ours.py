@@ -87,5 +87,5 @@ class Remede:
         timed = json.loads(self.run("benchmark", "predict", "--model", model, "--data", folder / f"test{first.replace(' ', '')}.csv",
                                     "--threads", 1, "--seconds", .5, "--json"))
         shown = json.loads(self.run("show", model, "--json"))  # one definition of size, that of remede/model/size.h
-        nodes = 2 * shown["splits"] + shown["trees"]
+        nodes = shown["nodes"]
         return Fitted(predict_test, nodes, shown["numbers"], *trained[key], score, 1e9 / timed["best_steps_per_second"])

@@ -94,8 +94,9 @@ std::string listed(const std::vector<std::string>& names) {
 // Inputs by the columns they are made from, each once.
 std::vector<std::string> input_columns(const Schema& schema) {
   std::vector<std::string> names;
+  const CodeIndex codes(schema.codes);
   for (const std::string& input : schema.inputs) {
-    const InputCode* const code = schema.code_of(input);
+    const InputCode* const code = codes.find(input);
     const std::string& name = code != nullptr && !code->gap ? code->column : input;
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   }

@@ -58,7 +58,7 @@ TEST_F(Rename, ShowSaysTheSizeAsJson) {
   EXPECT_EQ(json["cells"], 2);
   EXPECT_EQ(json["splits"], 0);
   EXPECT_EQ(json["cells_in_words"].size(), 2U);
-  EXPECT_TRUE(is_error(remede({"show", "m.json", "--json", "--format", "dot"}), 2, "got both"));
+  EXPECT_TRUE(is_error(remede({"show", "m.json", "--json", "--format", "dot"}), 2, "--json"));
 }
 
 TEST_F(Rename, PicturesHavePlainColours) {
