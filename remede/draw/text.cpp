@@ -1,7 +1,7 @@
 #include "remede/draw/text.h"
 
-#include <algorithm>
 #include <numeric>
+#include <set>
 #include <vector>
 
 #include <fmt/format.h>
@@ -94,11 +94,12 @@ std::string listed(const std::vector<std::string>& names) {
 // Inputs by the columns they are made from, each once.
 std::vector<std::string> input_columns(const Schema& schema) {
   std::vector<std::string> names;
+  std::set<std::string> known;
   const CodeIndex codes(schema.codes);
   for (const std::string& input : schema.inputs) {
     const InputCode* const code = codes.find(input);
     const std::string& name = code != nullptr && !code->gap ? code->column : input;
-    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    if (known.insert(name).second) names.push_back(name);
   }
   return names;
 }
