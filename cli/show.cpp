@@ -8,12 +8,15 @@
 #include "cli/declared.h"
 #include "cli/files.h"
 #include "cli/verbs.h"
+#include "remede/analysis/cells.h"
 #include "remede/base/file.h"
 #include "remede/draw/dot.h"
 #include "remede/draw/rules.h"
 #include "remede/draw/svg.h"
 #include "remede/draw/text.h"
 #include "remede/model/file.h"
+#include "remede/model/ranges.h"
+#include "remede/model/size.h"
 #include <CLI/CLI.hpp>
 
 namespace remede {
@@ -58,16 +61,32 @@ std::string as_dot(const ShowFlags& flags, const Model& model, const Observation
 
 std::string as_json(const Model& model, const Observations* seen) {
   using Json = nlohmann::ordered_json;
-  Json json = {{"task", model.schema.task == Task::kClassification ? "classification" : "regression"},
+  const Size size = size_of(model);
+  Json json = {{"title", title_text(model)},
+               {"task", model.schema.task == Task::kClassification ? "classification" : "regression"},
                {"inputs", model.schema.inputs},
                {"targets", model.schema.targets},
                {"classes", model.schema.classes},
+               {"numbers", size.numbers},
+               {"cells", size.cells},
+               {"splits", size.splits},
                {"nodes", model.node_count()},
                {"trees", Json::array()},
+               {"cells_in_words", Json::array()},
                {"rules", Json::parse(rules_json(model, seen))}};
   for (const Tree& tree : model.trees)
     json["trees"].push_back({{"nodes", tree.node_count()}, {"leaves", tree.leaf_count()}, {"cells", tree.n_m}});
-  return json.dump() + "\n";
+  for (std::size_t t = 0; t < model.trees.size(); ++t)
+    for (const CellStory& story : cell_stories(make_wording(model, t)))
+      json["cells_in_words"].push_back({{"tree", t},
+                                        {"cell", story.cell},
+                                        {"name", story.name},
+                                        {"kind", story.kind},
+                                        {"words", story.words},
+                                        {"facts", story.facts},
+                                        {"gain", story.gain},
+                                        {"share", story.share}});
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 void show(ShowFlags flags) {
@@ -75,12 +94,13 @@ void show(ShowFlags flags) {
   if (flags.model == "-" && flags.data == "-")
     throw UsageError("show: expected model or data from a file, got - for both");
   const std::string format = chosen_format("show", flags.format, flags.output, {"text", "svg", "dot", "json"});
-  const Model model = load_model(flags.model);
+  Model model = load_model(flags.model);
   Observations seen;
   if (!flags.data.empty()) {
     const Dataset data = read_dataset(flags.data, model.schema, flags.roles, false);
     if (!flags.quiet) show_notes(flags.data, data);
     seen = observe(model, data.sequences);
+    note_ranges(model, data.sequences);  // half-lives and ranges on these data
   }
   const Observations* const counts = flags.data.empty() ? nullptr : &seen;
   write_file(flags.output, format == "svg"    ? as_svg(flags, model, counts)

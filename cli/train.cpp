@@ -21,6 +21,7 @@
 #include "remede/data/parts.h"
 #include "remede/draw/text.h"
 #include "remede/model/file.h"
+#include "remede/model/size.h"
 #include "remede/schema/roles.h"
 #include "remede/simplify/simplify.h"
 #include "remede/train/fit.h"
@@ -136,9 +137,7 @@ void report(const TrainFlags& flags, const Fit& fit) {
   TextOptions options;
   options.colours = isatty(flags.output == "-" ? STDERR_FILENO : STDOUT_FILENO) != 0;
   std::string text = score_text(fit);
-  const int nodes = fit.model.node_count();
-  text += fmt::format("size: {} nodes", nodes);
-  text += fit.trained_nodes == nodes ? "\n" : fmt::format(" ({} before simplifying)\n", fit.trained_nodes);
+  text += fmt::format("size: {}\n", size_text(fit.model));
   if (flags.output != "-") text += fmt::format("saved: {}\n", flags.output);
   tell(flags, text + "\n" + to_text(fit.model, options));
 }

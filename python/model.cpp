@@ -22,6 +22,8 @@
 #include "remede/draw/tree_picture.h"
 #include "remede/model/batch.h"
 #include "remede/model/file.h"
+#include "remede/model/names.h"
+#include "remede/model/size.h"
 #include "remede/simplify/simplify.h"
 
 namespace nb = nanobind;
@@ -89,6 +91,12 @@ std::string svg(const Model& model, bool heading) {
   return to_svg(model, options);
 }
 
+Model renamed(const Model& model, const std::vector<std::pair<std::string, std::string>>& names) {
+  Model copy = model;
+  rename_cells(copy, names);
+  return copy;
+}
+
 }  // namespace
 
 void bind_model(nb::module_& module) {
@@ -118,6 +126,18 @@ void bind_model(nb::module_& module) {
             return outputs;
           },
           "The output that answers with one number, for every target.")
+      .def("renamed", &renamed, nb::arg("names"), "A copy whose cells have these new names: pairs of old and new.")
+      .def_prop_ro("cell_names",
+                   [](const Model& m) {
+                     std::vector<std::vector<std::string>> names;
+                     for (const Tree& tree : m.trees) names.push_back(cell_names(m, tree));
+                     return names;
+                   })
+      .def_prop_ro("size",
+                   [](const Model& m) {
+                     const Size size = size_of(m);
+                     return std::make_tuple(size.numbers, size.cells, size.splits);
+                   })
       .def_prop_ro("is_classifier", [](const Model& m) { return m.schema.task == Task::kClassification; })
       .def_prop_ro("inputs", [](const Model& m) { return m.schema.inputs; })
       .def_prop_ro("targets", [](const Model& m) { return m.schema.targets; })

@@ -72,8 +72,7 @@ class PlainTree:
     def size(self):
         tree = self.model.tree_
         leaves = tree.n_leaves
-        answers = tree.n_classes[0] if hasattr(self.model, "classes_") else 1
-        return tree.node_count, int(2 * (tree.node_count - leaves) + leaves * answers)
+        return tree.node_count, int(2 * (tree.node_count - leaves) + leaves)
 
 
 class Table:

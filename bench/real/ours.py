@@ -40,26 +40,6 @@ def read_predictions(data, part, path):
     return np.array(values)[part.asked()]
 
 
-def numbers_in(value):
-    """Numbers other than zero, wherever they stand; a zero weight is not stored and not shown."""
-    if isinstance(value, dict):
-        return sum(numbers_in(v) for key, v in value.items() if key != "number")
-    if isinstance(value, list):
-        return sum(map(numbers_in, value))
-    return int(isinstance(value, (int, float)) and not isinstance(value, bool) and value != 0)
-
-
-def size(model):
-    """Nodes (inner and leaves) of all trees, and numbers: feature and threshold of a split, all of a leaf that are not zero, and the
-    cell of each of its writes."""
-    nodes = numbers = 0
-    for tree in model["trees"]:
-        nodes += len(tree["nodes"]) + len(tree["leaves"])
-        numbers += 2 * len(tree["nodes"]) + sum(max(1, numbers_in({**leaf, "writes": [{**w, "cell": 1} for w in leaf["writes"]]}))
-                                                for leaf in tree["leaves"])
-    return nodes, numbers
-
-
 trained = {}  # (set, seed, flags) -> (seconds, CPU seconds) of the fits of this run
 
 
@@ -106,4 +86,6 @@ class Remede:
         predict_test(data.tests[first])  # the file the benchmark reads
         timed = json.loads(self.run("benchmark", "predict", "--model", model, "--data", folder / f"test{first.replace(' ', '')}.csv",
                                     "--threads", 1, "--seconds", .5, "--json"))
-        return Fitted(predict_test, *size(known), *trained[key], score, 1e9 / timed["best_steps_per_second"])
+        shown = json.loads(self.run("show", model, "--json"))  # one definition of size, that of remede/model/size.h
+        nodes = shown["nodes"]
+        return Fitted(predict_test, nodes, shown["numbers"], *trained[key], score, 1e9 / timed["best_steps_per_second"])

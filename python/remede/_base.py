@@ -6,6 +6,7 @@ import inspect
 import os
 import sys
 import warnings
+from collections.abc import Mapping, Sequence
 from typing import Any, Callable, Iterable, TypeVar
 
 import numpy as np
@@ -272,20 +273,47 @@ class Estimator(Parameters):
             self._set_target(data, target, target.there.astype(np.float32))
         return Trace(*self.model_.trace(data, range(packed.sequences)[sequence]))
 
-    def to_text(self) -> str:
-        """The tree as text for reading."""
+    def _named(self, cell_names: Mapping[str, str] | Sequence[str] | None) -> _native.Model:
+        """The model, with other names for its cells where some are given."""
         self._check_fitted()
-        return self.model_.to_text()
+        if cell_names is None:
+            return self.model_
+        if isinstance(cell_names, str):
+            raise TypeError(f"expected cell_names as a dict or a list of names, got {cell_names!r}")
+        if not isinstance(cell_names, Mapping):
+            known = [name for tree in self.model_.cell_names for name in tree]
+            if len(self.model_.cell_names) != 1 or len(cell_names) != len(known):
+                raise ValueError(f"expected {len(known)} cell_names, one per cell of one tree, or a dict, got {len(cell_names)}")
+            cell_names = dict(zip(known, cell_names))
+        return self.model_.renamed([(str(old), str(new)) for old, new in cell_names.items() if str(old) != str(new)])
 
-    def to_dot(self) -> str:
+    def rename_cells(self: Self, cell_names: Mapping[str, str] | Sequence[str]) -> Self:
+        """Gives the memory cells names, used wherever the model is shown: `{"m1": "snow"}`, or a list in the order of the cells. Predictions
+        stay the same. Returns the estimator."""
+        self.model_ = self._named(cell_names)
+        return self
+
+    @property
+    def cell_names_(self) -> list[str]:
+        """The names of the memory cells, of all trees one after the other."""
+        return [name for tree in self.model_.cell_names for name in tree]
+
+    @property
+    def n_numbers_(self) -> int:
+        """The size of the model: how many numbers a reader has to take in (see the page on real data)."""
+        return self.model_.size[0]
+
+    def to_text(self, cell_names: Mapping[str, str] | Sequence[str] | None = None) -> str:
+        """The model as text for reading. `cell_names`: other names for the memory cells, as in `rename_cells`."""
+        return self._named(cell_names).to_text()
+
+    def to_dot(self, cell_names: Mapping[str, str] | Sequence[str] | None = None) -> str:
         """The tree in the language of Graphviz."""
-        self._check_fitted()
-        return self.model_.to_dot()
+        return self._named(cell_names).to_dot()
 
-    def to_svg(self) -> str:
-        """The tree as an SVG picture."""
-        self._check_fitted()
-        return self.model_.to_svg()
+    def to_svg(self, cell_names: Mapping[str, str] | Sequence[str] | None = None) -> str:
+        """The model as an SVG picture."""
+        return self._named(cell_names).to_svg()
 
     def _repr_html_(self) -> str | None:
         return self.model_.to_svg() if hasattr(self, "model_") else None

@@ -76,9 +76,11 @@ void add_inputs_of_leaf(const Wording& words, int leaf, std::set<int>& inputs) {
   const Tree& tree = *words.tree;
   for (int f = 0; f < tree.n_x; ++f) {
     for (int k = 0; k < tree.n_m; ++k)
-      if (writes(words, leaf, k) && write_weight(tree, leaf, k, f) != 0) inputs.insert(f);
+      if (tree.has_laws() ? words.view.cell_in_use(k) && law_uses(tree, k, f)
+                          : writes(words, leaf, k) && write_weight(tree, leaf, k, f) != 0)
+        inputs.insert(f);
     for (int o = 0; o < tree.n_y; ++o)
-      if (linear_weight(tree, leaf, o, f) != 0) inputs.insert(f);
+      if (answer_uses(tree, leaf, o, f)) inputs.insert(f);
   }
 }
 
@@ -91,9 +93,13 @@ void add_slots(Experience& experience, const Model& model, const Wording& words,
     experience.slots.push_back({begin + static_cast<std::size_t>(k), static_cast<int>(tree), k,
                                 several ? fmt::format("tree {} {}", tree + 1, name) : name});
   }
+  const auto levels = static_cast<std::size_t>(t.memory_size());
+  if (levels > static_cast<std::size_t>(t.n_m))
+    experience.slots.push_back({begin + levels - 1, static_cast<int>(tree), kBegun,
+                                several ? fmt::format("tree {} begun", tree + 1) : "begun"});
   if (t.form.output_order != OutputOrder::kFirst || model.schema.task != Task::kClassification) return;
   for (int o = 0; o < t.n_y; ++o)
-    experience.slots.push_back({begin + static_cast<std::size_t>(t.n_m + o), static_cast<int>(tree), -1,
+    experience.slots.push_back({begin + levels + static_cast<std::size_t>(o), static_cast<int>(tree), -1,
                                 fmt::format("score of {}", words.classes[static_cast<std::size_t>(o)])});
 }
 
@@ -123,9 +129,10 @@ Experience what_matters(const Model& model) {
         experience.input_cuts[static_cast<std::size_t>(f)].push_back(threshold);
       }
       for (std::size_t s = first; s < experience.slots.size(); ++s)
-        if (experience.slots[s].cell == f - tree.n_x) experience.cuts[s].push_back(threshold);
+        if (f >= tree.n_x && experience.slots[s].cell == f - tree.n_x) experience.cuts[s].push_back(threshold);
     }
-    begin += static_cast<std::size_t>(tree.n_m + (tree.form.output_order == OutputOrder::kFirst ? tree.n_y : 0));
+    begin +=
+        static_cast<std::size_t>(tree.memory_size() + (tree.form.output_order == OutputOrder::kFirst ? tree.n_y : 0));
   }
   const auto tidy = [](std::vector<float>& v) {
     std::sort(v.begin(), v.end());
@@ -143,7 +150,7 @@ AnswerNumbers::AnswerNumbers(const Model& model) : model_(&model) {
     return;
   }
   const Tree& tree = model.trees.front();
-  formulas_ = model.trees.size() > 1 || tree.form.leaf_output == LeafOutput::kLinear ||
+  formulas_ = model.trees.size() > 1 || tree.form.leaf_output == LeafOutput::kLinear || tree.has_laws() ||
               tree.form.output_order == OutputOrder::kFirst;
   if (!formulas_ || model.trees.size() > 1) return;
   WordOptions options;

@@ -15,10 +15,13 @@ namespace remede {
 
 // A number that the model carries from step to step and that has an effect: a cell in use, or the running output of a
 // first-order tree.
+inline constexpr int kBegun =
+    -2;  // the slot says whether the sequence has begun: some averages start at their first value
+
 struct Slot {
   std::size_t at = 0;  // into the state of step() in model/predict.h
   int tree = 0;
-  int cell = -1;     // -1: a running answer
+  int cell = -1;     // -1: a running answer; kBegun
   std::string name;  // m1; with several trees: tree 2 m1
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <span>
@@ -11,6 +12,7 @@
 #include "remede/analysis/rows.h"
 #include "remede/analysis/trace.h"
 #include "remede/analysis/wording.h"
+#include "remede/base/arithmetic.h"
 #include "remede/base/random.h"
 #include "remede/base/threads.h"
 #include "remede/model/predict.h"
@@ -89,7 +91,8 @@ std::size_t state_slot(const Model& model, int tree, int cell) {
   std::size_t at = 0;
   for (int t = 0; t < tree; ++t) {
     const Tree& before = model.trees[static_cast<std::size_t>(t)];
-    at += static_cast<std::size_t>(before.n_m + (before.form.output_order == OutputOrder::kFirst ? before.n_y : 0));
+    at += static_cast<std::size_t>(before.memory_size() +
+                                   (before.form.output_order == OutputOrder::kFirst ? before.n_y : 0));
   }
   return at + static_cast<std::size_t>(cell);
 }
@@ -152,8 +155,10 @@ void count_uses(const Wording& words, int feature, FeatureImportance& f) {
     }
     for (int k = 0; k < tree.n_m; ++k)
       f.formulas += writes(words, n.leaf(), k) && write_weight(tree, n.leaf(), k, feature) != 0 ? 1 : 0;
-    for (int o = 0; o < tree.n_y; ++o) f.formulas += linear_weight(tree, n.leaf(), o, feature) != 0 ? 1 : 0;
+    for (int o = 0; o < tree.n_y; ++o) f.formulas += answer_uses(tree, n.leaf(), o, feature) ? 1 : 0;
   }
+  for (int k = 0; tree.has_laws() && k < tree.n_m; ++k)
+    f.formulas += words.view.cell_in_use(k) && law_uses(tree, k, feature) ? 1 : 0;
 }
 
 std::vector<FeatureImportance> list_features(const Model& model) {
@@ -180,6 +185,49 @@ std::vector<FeatureImportance> list_features(const Model& model) {
   return features;
 }
 
+// The share of a cell that is replaced or released in a step that reaches the leaf.
+double share_of(const Model& model, const Tree& tree, int leaf, int k, const float* x, float level) {
+  if (tree.has_laws()) return static_cast<double>(tap_share(tree, leaf, k, {x, model.fill.data()}, level));
+  const std::size_t row = cell_row(tree, leaf, k);
+  return tree.gate[row] != 0 ? static_cast<double>(tree.blend[row]) : 0.0;
+}
+
+// Cells whose content fades: those with laws, and those that blend and are never overwritten on the data.
+std::vector<CellMemory> find_averages(const Model& model, const Sequences& data,
+                                      const std::vector<FeatureImportance>& features) {
+  constexpr double kOverwritten = 0.9;
+  std::vector<CellMemory> averages;
+  for (const FeatureImportance& feature : features) {
+    if (feature.cell < 0) continue;
+    const Tree& tree = model.trees[static_cast<std::size_t>(feature.tree)];
+    if (!tree.has_laws() && tree.form.write_rule != WriteRule::kBlend) continue;
+    std::vector<float> m(static_cast<std::size_t>(tree.memory_size())), y(static_cast<std::size_t>(tree.n_y));
+    double kept = 0, most = 0;  // sum of the logarithms of what stays
+    for (std::size_t s = 0; s < data.count(); ++s) {
+      std::fill(m.begin(), m.end(), 0.0F);
+      std::fill(y.begin(), y.end(), 0.0F);
+      for (auto t = static_cast<std::size_t>(data.offset[s]); t < static_cast<std::size_t>(data.offset[s + 1]); ++t) {
+        const float* const x = data.x.data() + t * static_cast<std::size_t>(model.n_x());
+        const int leaf = find_leaf(tree, x, m.data());
+        const double share = share_of(model, tree, leaf, feature.cell, x, m[static_cast<std::size_t>(feature.cell)]);
+        most = std::max(most, share);
+        kept += log(std::max(1.0 - share, 1e-9));
+        act(tree, leaf, x, model.fill.data(), m.data(), y.data());
+      }
+    }
+    if (!tree.has_laws() && (most >= kOverwritten || most == 0)) continue;
+    const double rate = data.steps() > 0 ? -kept / static_cast<double>(data.steps()) : 0.0;
+    averages.push_back({feature.name, feature.tree, feature.cell,
+                        rate > 0 ? log(2.0) / rate : std::numeric_limits<double>::infinity()});
+  }
+  return averages;
+}
+
+bool fades(const LookBack& look, std::size_t tree, int cell) {
+  return std::any_of(look.averages.begin(), look.averages.end(),
+                     [&](const CellMemory& m) { return m.tree == static_cast<int>(tree) && m.cell == cell; });
+}
+
 // Follows all paths: how often each feature is tested, and the age of the values read from memory.
 void follow_paths(const Model& model, const Sequences& data, Importance& importance) {
   std::map<std::int64_t, std::int64_t> distance;
@@ -200,8 +248,9 @@ void follow_paths(const Model& model, const Sequences& data, Importance& importa
         }
         tested[f] += any ? 1 : 0;
       }
-      for (const TreeStep& tree : t.steps[i].trees)
-        for (const MemoryRead& r : tree.reads) {
+      for (std::size_t tree = 0; tree < t.steps[i].trees.size(); ++tree)
+        for (const MemoryRead& r : t.steps[i].trees[tree].reads) {
+          if (fades(importance.look_back, tree, r.cell)) continue;
           if (r.written_at < 0)
             ++importance.look_back.unwritten;
           else
@@ -241,6 +290,7 @@ Importance find_importance(const Model& model, const Sequences& all, const Impor
   importance.higher_is_better = judge.higher_is_better();
   importance.score = judge.score(own);
   importance.features = list_features(model);
+  importance.look_back.averages = find_averages(model, data, importance.features);
   follow_paths(model, data, importance);
   parallel_for(importance.features.size(), options.threads, [&](std::size_t i, int) {
     FeatureImportance& f = importance.features[i];

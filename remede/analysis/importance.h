@@ -24,7 +24,15 @@ struct FeatureImportance {
   int formulas = 0;   // writes and linear answers that use it
 };
 
+// A cell that moves a little at a time, or drains: what it holds comes from many steps, not from one write.
+struct CellMemory {
+  std::string name;
+  int tree = 0, cell = 0;
+  double half_life = 0;  // steps after which half of what it holds is gone, by the mean rate on the data
+};
+
 struct LookBack {
+  std::vector<CellMemory> averages;  // stores, running averages and cells that blend; their reads are not counted below
   std::vector<std::pair<std::int64_t, std::int64_t>> distance;  // steps from a write to a read, how often; rising
   std::int64_t unwritten = 0;                                   // reads of a cell that no step had written yet
 
@@ -38,7 +46,8 @@ struct DistanceGroup {
 };
 std::vector<DistanceGroup> distance_groups(const LookBack& look);
 
-// "Half of what it reads from memory was written at most 3 steps before, 90% at most 6, the oldest 6."
+// "Half of what it reads from memory was written at most 3 steps before, 90% at most 6, the oldest 6. Half of what m2
+// holds is gone after 40 steps."
 std::string look_back_sentence(const LookBack& look);
 
 struct Importance {

@@ -322,6 +322,10 @@ void merge_equal(Machine& machine, WorkLimit& work) {
 Machine possible_machine(const Model& model, const MachineOptions&) {
   if (model.trees.size() != 1)
     fail("expected a model of one tree for a machine without data, got {}; give a data file", model.trees.size());
+  if (model.trees[0].has_laws())
+    fail(
+        "expected a model whose leaves write its cells for a machine without data, got one whose cells have laws; "
+        "give a data file");
   const Wording words = make_wording(model, 0);
   const Experience matters = what_matters(model);
   WorkLimit work(kMostWork);

@@ -97,8 +97,13 @@ std::string slot_text(const Model& model, const Experience& e, std::size_t i) {
   constexpr double kMaxAveragingBlend =
       0.5;  // a write that moves less than this keeps more of the past than it takes in
   const Slot& slot = e.slots[i];
+  if (slot.cell == kBegun) return fmt::format("{} says whether the sequence has begun", slot.name);
   if (slot.cell < 0) return fmt::format("{} is a sum over the steps", slot.name);
   const Tree& tree = model.trees[static_cast<std::size_t>(slot.tree)];
+  if (tree.has_laws()) {
+    const bool store = tree.cells.law[static_cast<std::size_t>(slot.cell)] == Law::kStore;
+    return fmt::format("{} is a {}", slot.name, store ? "store" : "running average");
+  }
   const double blend = typical_blend(tree, slot.cell);
   const auto average = [&] {
     return fmt::format("{} is a moving average: each write moves it {} of the way (it averages about {} writes)",

@@ -46,7 +46,7 @@ Observations observe(const Model& model, const Sequences& data) {
   for (const Tree& tree : model.trees) {
     std::vector<LeafCount> leaves(static_cast<std::size_t>(tree.leaf_count()));
     std::vector<Spread> spread(static_cast<std::size_t>(tree.n_v()));
-    std::vector<float> m(static_cast<std::size_t>(tree.n_m)), y(static_cast<std::size_t>(tree.n_y)), answer;
+    std::vector<float> m(static_cast<std::size_t>(tree.memory_size())), y(static_cast<std::size_t>(tree.n_y)), answer;
     for (std::size_t s = 0; s < data.count(); ++s) {
       std::fill(m.begin(), m.end(), 0.0F);
       std::fill(y.begin(), y.end(), 0.0F);

@@ -16,6 +16,7 @@ namespace {
 // Cells that are overwritten or added to store something; those that move a little at a time are averages.
 bool is_average(const Wording& words, int k) {
   const Tree& tree = *words.tree;
+  if (tree.has_laws()) return true;  // or a store: neither is a thing that was put there once
   for (const View::Node& n : words.view.nodes)
     if (n.is_leaf() && writes(words, n.leaf(), k) && !tree.blend.empty() &&
         tree.blend[cell_row(tree, n.leaf(), k)] < 0.7F)
@@ -63,6 +64,7 @@ std::string joined(const std::vector<std::string>& parts) {
 
 std::string write_sentence(const Wording& words, int leaf, int k) {
   const Tree& tree = *words.tree;
+  if (tree.has_laws()) return write_text(words, leaf, k);
   const bool add = tree.form.write_rule == WriteRule::kAdd;
   const float share = add ? 1.0F : tree.blend[cell_row(tree, leaf, k)];
   const char* const verb = add ? "add" : share < 0.7F ? "move" : "store";

@@ -14,7 +14,7 @@ namespace {
 // The last writers of one tree's cells.
 struct LiveTree {
   const Tree* tree = nullptr;
-  std::vector<float> m, y;
+  std::vector<float> m, y;      // m: (memory_size)
   std::vector<int> written_at;  // (n_m) -1: none
 };
 
@@ -34,19 +34,10 @@ int leaf_below(const Tree& tree, std::int32_t node, const float* x, const float*
   return ~node;
 }
 
-// What a leaf adds to the answer at (x, m), in the order of sums that the model has.
-std::vector<float> leaf_answer(const Model& model, const Tree& tree, int leaf, const float* x, const float* m) {
-  std::vector<float> y;
-  const auto n_v = static_cast<std::size_t>(tree.n_v());
-  for (int o = 0; o < tree.n_y; ++o) {
-    const std::size_t at = output_row(tree, leaf, o);
-    float sum = tree.output[at];
-    for (std::size_t f = 0; f < n_v && !tree.linear.empty(); ++f) {
-      const float v = value_of(tree, x, m, static_cast<int>(f));
-      sum = sum + tree.linear[at * n_v + f] * (std::isnan(v) && f < model.fill.size() ? model.fill[f] : v);
-    }
-    y.push_back(sum);
-  }
+// What a leaf adds to the answer at (x, m): its part of the step, from a running answer of zero.
+std::vector<float> leaf_answer(const Model& model, const Tree& tree, int leaf, const float* x, std::vector<float> m) {
+  std::vector<float> y(static_cast<std::size_t>(tree.n_y));
+  act(tree, leaf, x, model.fill.data(), m.data(), y.data());
   return y;
 }
 
@@ -78,33 +69,31 @@ std::vector<PathTest> find_path(const LiveTree& live, const float* x) {
 // Flips each test of the path, follows the other side to its leaf and compares the answers.
 void find_pivots(const Model& model, const LiveTree& live, TreeStep& step, const float* x) {
   const Tree& tree = *live.tree;
-  const std::vector<float> answer = leaf_answer(model, tree, step.leaf, x, live.m.data());
+  const std::vector<float> answer = leaf_answer(model, tree, step.leaf, x, live.m);
   const std::vector<float> previous =
       tree.form.output_order == OutputOrder::kFirst ? live.y : std::vector<float>(live.y.size(), 0.0F);
   for (std::size_t i = 0; i < step.path.size(); ++i) {
     PathTest& test = step.path[i];
     const auto node = static_cast<std::size_t>(test.node);
     const int other = leaf_below(tree, test.right ? tree.left[node] : tree.right[node], x, live.m.data());
-    test.pivotal = answers_differ(model, answer, leaf_answer(model, tree, other, x, live.m.data()), previous);
+    test.pivotal = answers_differ(model, answer, leaf_answer(model, tree, other, x, live.m), previous);
     if (test.pivotal) step.decided = static_cast<int>(i);
   }
 }
 
-bool writes_cell(const Tree& tree, int leaf, int k) {
-  const std::size_t row = cell_row(tree, leaf, k);
-  return tree.gate[row] != 0 && (tree.blend.empty() || tree.blend[row] > 0);
-}
-
-// Does a linear answer of the leaf add the cell; does a write of the leaf use it?
+// Does an answer of the leaf use the cell; does a write of the leaf, or the law of another cell?
 bool answer_reads(const Tree& tree, int leaf, int k) {
   for (int o = 0; o < tree.n_y; ++o)
-    if (linear_weight(tree, leaf, o, tree.n_x + k) != 0) return true;
+    if (answer_uses(tree, leaf, o, tree.n_x + k)) return true;
   return false;
 }
 
 bool write_reads(const Tree& tree, int leaf, int k) {
-  for (int to = 0; to < tree.n_m; ++to)
-    if (writes_cell(tree, leaf, to) && write_weight(tree, leaf, to, tree.n_x + k) != 0) return true;
+  for (int to = 0; to < tree.n_m; ++to) {
+    if (!moves_cell(tree, leaf, to)) continue;
+    if (tree.has_laws() ? law_uses(tree, to, tree.n_x + k) : write_weight(tree, leaf, to, tree.n_x + k) != 0)
+      return true;
+  }
   return false;
 }
 
@@ -131,12 +120,13 @@ TreeStep trace_step(const Model& model, LiveTree& live, const float* x, int numb
   step_.leaf = find_leaf(tree, x, live.m.data());
   find_pivots(model, live, step_, x);
   step_.reads = find_reads(live, step_);
-  step_.before = live.m;
+  const auto levels = static_cast<std::ptrdiff_t>(tree.n_m);
+  step_.before.assign(live.m.begin(), live.m.begin() + levels);
   step(tree, x, model.fill.data(), live.m.data(), live.y.data());
-  step_.after = live.m;
+  step_.after.assign(live.m.begin(), live.m.begin() + levels);
   step_.output = live.y;
   for (int k = 0; k < tree.n_m; ++k) {
-    step_.written.push_back(writes_cell(tree, step_.leaf, k) ? 1 : 0);
+    step_.written.push_back(moves_cell(tree, step_.leaf, k) ? 1 : 0);
     if (step_.written.back()) live.written_at[static_cast<std::size_t>(k)] = number;
   }
   return step_;
@@ -162,7 +152,7 @@ Trace trace(const Model& model, std::span<const float> x) {
   const std::size_t steps = x.size() / n_x;
   std::vector<LiveTree> live;
   for (const Tree& tree : model.trees)
-    live.push_back({&tree, std::vector<float>(static_cast<std::size_t>(tree.n_m)),
+    live.push_back({&tree, std::vector<float>(static_cast<std::size_t>(tree.memory_size())),
                     std::vector<float>(static_cast<std::size_t>(tree.n_y)),
                     std::vector<int>(static_cast<std::size_t>(tree.n_m), -1)});
   Sequences one;

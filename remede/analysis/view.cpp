@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "remede/analysis/rows.h"
 #include "remede/simplify/reach.h"
 
 namespace remede {
@@ -60,11 +61,19 @@ bool any_nonzero(const std::vector<float>& values, std::size_t begin, std::size_
   return false;
 }
 
+// Cells with laws: those whose outputs or levels the answers add.
+void mark_cells_in_answers(const Tree& tree, std::vector<std::uint8_t>& read) {
+  for (std::size_t k = 0; k < read.size(); ++k)
+    for (int leaf = 0; !read[k] && leaf < tree.leaf_count(); ++leaf)
+      for (int o = 0; o < tree.n_y; ++o) read[k] |= answer_uses(tree, leaf, o, tree.n_x + static_cast<int>(k)) ? 1 : 0;
+}
+
 // Cells that a split tests or a linear leaf adds.
 std::vector<std::uint8_t> cells_read_directly(const Tree& tree, const std::vector<View::Node>& nodes) {
   const auto n_m = static_cast<std::size_t>(tree.n_m), n_x = static_cast<std::size_t>(tree.n_x);
   const auto n_v = static_cast<std::size_t>(tree.n_v()), n_y = static_cast<std::size_t>(tree.n_y);
   std::vector<std::uint8_t> read(n_m, 0);
+  if (tree.has_laws()) mark_cells_in_answers(tree, read);
   for (const View::Node& node : nodes) {
     if (!node.is_leaf()) {
       const int f = tree.feature[static_cast<std::size_t>(node.id)];
@@ -82,6 +91,9 @@ std::vector<std::uint8_t> cells_read(const Tree& tree, const std::vector<View::N
   const auto n_m = static_cast<std::size_t>(tree.n_m), n_x = static_cast<std::size_t>(tree.n_x);
   const auto n_v = static_cast<std::size_t>(tree.n_v());
   std::vector<std::uint8_t> read = cells_read_directly(tree, nodes);
+  for (std::size_t k = n_m; tree.has_laws() && k-- > 0;)  // a law reads earlier cells only
+    for (std::size_t c = 0; read[k] && c < k; ++c)
+      if (tree.cells.earlier[k * n_m + c] != 0) read[c] = 1;
   for (bool changed = tree.form.write_reads == WriteReads::kInputsAndMemory; changed;) {
     changed = false;
     for (const View::Node& node : nodes)

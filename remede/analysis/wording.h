@@ -49,14 +49,27 @@ std::string side_text(const Wording& words, int node, bool right);
 // A feature within a range that its tests left: "x1 < 0.5", "0.1 <= x1 < 0.5", "x1 missing", "any x1".
 std::string range_text(const Wording& words, int feature, const Range& range);
 
+// One product of a sum, as it is written.
+struct Term {
+  std::string name;
+  float weight = 0;
+  float size = 0;  // weight times the typical size of what it weighs, to order terms by
+};
+// The terms of the leaf's answer y, of what comes into cell k, and of its tap (of trees whose cells have laws).
+std::vector<Term> answer_terms(const Wording& words, int leaf, int y);
+std::vector<Term> gain_terms(const Wording& words, int k);
+std::vector<Term> tap_terms(const Wording& words, int k);
+std::string sum_text(const Wording& words, float constant, std::vector<Term> terms);
+
 // "3.2 + 1.5 x1 - 0.4 m1 + 2 smaller". weights: (the features 0, 1, ...).
 std::string sum_text(const Wording& words, float constant, std::span<const float> weights);
 
 // Does this leaf change cell k in a way that can matter? (The gate is open, the write is not nothing, the cell is
-// read.)
+// read.) Of a cell with a law: does the leaf shift, close or open its tap?
 bool writes(const Wording& words, int leaf, int k);
 // "m1 += tanh(37.6 x1)", "m2 <- 0.9 m2 + 0.1 tanh(x1)", "m1 <- 0.96". REQUIRES: writes(words, leaf, k)
 std::string write_text(const Wording& words, int leaf, int k);
+// One text for each; where there are many, one for all: "writes m1 to m16".
 std::vector<std::string> write_texts(const Wording& words, int leaf);
 
 // What a leaf says has fixed probabilities: classification with constant leaves of zero order. (n_y), else empty.

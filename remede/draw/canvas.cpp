@@ -156,13 +156,23 @@ std::string svg_style_sheet() {
   return fmt::format(".remede{{{}}}\n@media (prefers-color-scheme:dark){{.remede{{{}}}}}\n{}", light, dark, classes);
 }
 
+// For files of their own: every element has its light colour as an attribute, so only the dark ones are said, as plain
+// colours. Programs that know no CSS variables or no media queries draw it light.
+static std::string file_style_sheet() {
+  std::string dark;
+  for_each_ink([&](const Ink& i) {
+    dark += fmt::format(".remede .f-{0}{{fill:{1}}}.remede .s-{0}{{stroke:{1}}}\n", i.name, i.dark);
+  });
+  return fmt::format("@media (prefers-color-scheme:dark){{\n{}}}\n", dark);
+}
+
 std::string Canvas::document(double width, double height, std::string_view title, bool style) const {
   const std::string w = coordinate(std::ceil(width)), h = coordinate(std::ceil(height));
   std::string text = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"remede\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" "
       "font-family=\"{2}\" role=\"img\">\n<title>{3}</title>\n",
       w, h, kSans, xml_escaped(title));
-  if (style) text += fmt::format("<style>\n{}</style>\n", svg_style_sheet());
+  if (style) text += fmt::format("<style>\n{}</style>\n", file_style_sheet());
   text += fmt::format("<rect width=\"{}\" height=\"{}\" fill=\"{}\" class=\"f-{}\"/>\n", w, h, ink::kPaper.light,
                       ink::kPaper.name);
   return text + body_ + "</svg>\n";

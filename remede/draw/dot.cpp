@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "remede/analysis/cells.h"
+#include "remede/analysis/rows.h"
 #include "remede/analysis/wording.h"
 #include "remede/draw/canvas.h"
 #include "remede/draw/text.h"
@@ -36,8 +38,32 @@ std::string split_line(const Wording& words, std::size_t tree, int number, int n
                      cell ? ink::kCell.light : ink::kInput.light, cell ? ink::kCellLine.light : ink::kInputLine.light);
 }
 
-std::string tree_lines(const Wording& words, std::size_t tree, const std::vector<LeafCount>* counts) {
+// Cells with laws, and who reads them; the answers stand in the tree.
+std::string cell_lines(const Wording& words, std::size_t tree) {
   std::string text;
+  const Tree& t = *words.tree;
+  const auto name = [&](int cell) { return fmt::format("t{}c{}", tree + 1, cell + 1); };
+  const std::vector<CellStory> stories = cell_stories(words);
+  for (const CellStory& story : stories) {
+    std::string label = fmt::format("{} ({})\n{}", story.name, story.kind, story.words);
+    if (!story.facts.empty()) label += "\n" + story.facts;
+    text += fmt::format("    {} [label={}, shape=cylinder, style=filled, fillcolor=\"{}\", color=\"{}\"];\n",
+                        name(story.cell), dot_quoted(label), ink::kCell.light, ink::kCellLine.light);
+    for (const CellStory& reader : stories)
+      if (reader.cell > story.cell && law_uses(t, reader.cell, t.n_x + story.cell))
+        text +=
+            fmt::format("    {} -> {} [color=\"{}\"];\n", name(story.cell), name(reader.cell), ink::kCellLine.light);
+    bool answer = false;
+    for (int leaf = 0; leaf < t.leaf_count() && !answer; ++leaf)
+      for (int o = 0; o < t.n_y; ++o) answer = answer || answer_uses(t, leaf, o, t.n_x + story.cell);
+    if (answer)
+      text += fmt::format("    {} -> {} [color=\"{}\"];\n", name(story.cell), node_name(tree, 0), ink::kCellLine.light);
+  }
+  return text;
+}
+
+std::string tree_lines(const Wording& words, std::size_t tree, const std::vector<LeafCount>* counts) {
+  std::string text = cell_lines(words, tree);
   for (std::size_t i = 0; i < words.view.nodes.size(); ++i) {
     const View::Node& node = words.view.nodes[i];
     const int number = static_cast<int>(i);

@@ -50,12 +50,32 @@ std::vector<DistanceGroup> distance_groups(const LookBack& look) {
   return groups;
 }
 
+namespace {
+
+// "Half of what m1 holds is gone after 40 steps, of m2 after 7."
+std::string averages_sentence(const LookBack& look) {
+  std::string text;
+  for (const CellMemory& m : look.averages) {
+    const bool endless = std::isinf(m.half_life);
+    const std::string steps = endless ? "" : short_number(m.half_life, 2);
+    const std::string when =
+        endless ? "never gone" : fmt::format("gone after {} step{}", steps, steps == "1" ? "" : "s");
+    text += text.empty() ? fmt::format("Half of what {} holds is {}", m.name, when)
+                         : fmt::format(", of {} {}", m.name, endless ? "never" : when.substr(5));
+  }
+  return text.empty() ? "" : text + ".";
+}
+
+}  // namespace
+
 std::string look_back_sentence(const LookBack& look) {
-  if (look.reads() == 0) return "No value in memory was read after it was written.";
+  const std::string averages = averages_sentence(look);
+  if (look.reads() == 0) return averages.empty() ? "No value in memory was read after it was written." : averages;
   const std::int64_t half = look.quantile(0.5);
   return fmt::format(
-      "Half of the values read from memory were written at most {} step{} before, 90% at most {}, all at most {}.",
-      grouped(half), half == 1 ? "" : "s", grouped(look.quantile(0.9)), grouped(look.distance.back().first));
+      "Half of the values read from memory were written at most {} step{} before, 90% at most {}, all at most {}.{}{}",
+      grouped(half), half == 1 ? "" : "s", grouped(look.quantile(0.9)), grouped(look.distance.back().first),
+      averages.empty() ? "" : " ", averages);
 }
 
 std::string importance_text(const Importance& importance, bool colours) {
@@ -91,13 +111,18 @@ std::string importance_json(const Importance& importance) {
                         {"splits", f.splits},
                         {"tested", f.tested},
                         {"formulas", f.formulas}});
+  Json half_lives = Json::array();
+  for (const CellMemory& m : importance.look_back.averages)
+    half_lives.push_back({{"name", m.name}, {"steps", std::isinf(m.half_life) ? Json(nullptr) : Json(m.half_life)}});
   for (const auto& [d, count] : importance.look_back.distance) distances.push_back({{"steps", d}, {"reads", count}});
-  return json_text({{"score_name", importance.score_name},
-                    {"higher_is_better", importance.higher_is_better},
-                    {"score", importance.score},
-                    {"steps", importance.steps},
-                    {"features", features},
-                    {"look_back", {{"distances", distances}, {"unwritten_reads", importance.look_back.unwritten}}}});
+  return json_text(
+      {{"score_name", importance.score_name},
+       {"higher_is_better", importance.higher_is_better},
+       {"score", importance.score},
+       {"steps", importance.steps},
+       {"features", features},
+       {"look_back",
+        {{"distances", distances}, {"unwritten_reads", importance.look_back.unwritten}, {"half_lives", half_lives}}}});
 }
 
 }  // namespace remede

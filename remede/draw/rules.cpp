@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "remede/analysis/cells.h"
 #include "remede/draw/json.h"
 
 namespace remede {
@@ -12,6 +13,9 @@ std::string rules_text(const Model& model, const Observations* seen) {
   for (const Rule& rule : find_rules(model, seen)) {
     if (rule.tree != tree && model.trees.size() > 1)
       text += fmt::format("{}Tree {}\n", tree < 0 ? "" : "\n", rule.tree + 1);
+    if (rule.tree != tree)
+      for (const CellStory& story : cell_stories(make_wording(model, static_cast<std::size_t>(rule.tree))))
+        text += story_line(story) + ".\n";
     tree = rule.tree;
     text += rule.sentence;
     if (seen)

@@ -7,6 +7,7 @@
 
 #include "remede/base/error.h"
 #include "remede/base/text.h"
+#include "remede/draw/cells_picture.h"
 #include "remede/draw/text.h"
 
 namespace remede {
@@ -22,8 +23,8 @@ double draw_legend(Canvas& canvas, const Wording& words, double x, double y) {
     canvas.text(x + 16, y, text, style);
     x += 16 + text_width(text, style) + 16;
   };
-  item(ink::kInput, ink::kInputLine, "asks an input");
   bool cells = false, writing = false;
+  if (words.view.nodes.size() > 1) item(ink::kInput, ink::kInputLine, "asks an input");
   for (const View::Node& n : words.view.nodes) {
     if (n.is_leaf())
       writing = writing || !write_texts(words, n.leaf()).empty();
@@ -31,7 +32,7 @@ double draw_legend(Canvas& canvas, const Wording& words, double x, double y) {
       cells = cells || words.is_cell(words.tree->feature[static_cast<std::size_t>(n.id)]);
   }
   if (cells) item(ink::kCell, ink::kCellLine, "asks the memory");
-  if (writing) item(ink::kWrite, ink::kWriteText, "writes to the memory");
+  if (writing) item(ink::kWrite, ink::kWriteText, words.tree->has_laws() ? "sets taps" : "writes to the memory");
   for (std::size_t c = 0; c < words.classes.size() && c < 10; ++c)
     item(class_ink(static_cast<int>(c)), ink::kNone, clipped(words.classes[c], 16));
   return x;
@@ -66,10 +67,15 @@ std::string draw(const Model& model, std::size_t first, std::size_t count, const
                   {13, &ink::kSoft, true, false, Anchor::kStart});
       y += 28;
     }
-    draw_tree(canvas, picture, kMargin, y);
+    const PictureSize cells = draw_cells(canvas, words, kMargin, y);
+    if (cells.height > 0) y += cells.height + kMargin;
+    widest = std::max(widest, cells.width);
+    if (cells.height == 0 || words.view.nodes.size() > 1) {  // a tree of one leaf says nothing that the cells do not
+      draw_tree(canvas, picture, kMargin, y);
+      widest = std::max(widest, picture.layout.width);
+      y += picture.layout.height + kMargin;
+    }
     canvas.close_group();
-    widest = std::max(widest, picture.layout.width);
-    y += picture.layout.height + kMargin;
   }
   return canvas.document(widest + 2 * kMargin, y, title, options.style);
 }

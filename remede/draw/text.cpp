@@ -1,12 +1,15 @@
 #include "remede/draw/text.h"
 
 #include <numeric>
+#include <set>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "remede/analysis/cells.h"
 #include "remede/analysis/wording.h"
 #include "remede/base/text.h"
+#include "remede/model/size.h"
 
 namespace remede {
 namespace {
@@ -88,14 +91,36 @@ std::string listed(const std::vector<std::string>& names) {
   return text.empty() ? "nothing" : text;
 }
 
-std::string size_text(const Wording& words) {
+// Inputs by the columns they are made from, each once.
+std::vector<std::string> input_columns(const Schema& schema) {
+  std::vector<std::string> names;
+  std::set<std::string> known;
+  const CodeIndex codes(schema.codes);
+  for (const std::string& input : schema.inputs) {
+    const InputCode* const code = codes.find(input);
+    const std::string& name = code != nullptr && !code->gap ? code->column : input;
+    if (known.insert(name).second) names.push_back(name);
+  }
+  return names;
+}
+
+// What cannot be reached is not shown; that is said.
+std::string unreached_text(const Wording& words) {
   const auto shown = static_cast<long long>(words.view.nodes.size());
-  std::string text = plural(shown, "node");
-  if (shown < words.tree->node_count())
-    text += fmt::format(" (of {}: the rest cannot be reached)", grouped(words.tree->node_count()));
-  int cells = 0;  // the others do not matter and are not shown
-  for (int k = 0; k < words.tree->n_m; ++k) cells += words.view.cell_in_use(k) ? 1 : 0;
-  return text + (cells == 0 ? ", no memory" : ", " + plural(cells, "memory cell"));
+  if (shown >= words.tree->node_count()) return "";
+  return fmt::format(" ({} of {} nodes can be reached)", grouped(shown), grouped(words.tree->node_count()));
+}
+
+// The cells in words, one line each, then what is known of them and their formulas.
+std::string cells_text(const Wording& words, const Colours& colours) {
+  std::string text;
+  for (const CellStory& story : cell_stories(words)) {
+    text += fmt::format("{} ({}): {}\n", colours.memory(story.name), story.kind, story.words);
+    const std::string verb = story.kind == "store" ? "in" : "towards";
+    for (const std::string& line : {story.facts, fmt::format("{}: {}; share: {}", verb, story.gain, story.share)})
+      if (!line.empty()) text += colours.line("    " + line) + "\n";
+  }
+  return text.empty() ? "" : text + "\n";
 }
 
 }  // namespace
@@ -104,12 +129,12 @@ std::string title_text(const Model& model) {
   std::vector<std::string> targets;
   for (const std::string& t : model.schema.targets) targets.push_back(printable(t));
   const std::string what =
-      fmt::format("{} from {}", targets.empty() ? "y" : listed(targets), listed(model.schema.inputs));
-  if (model.trees.size() == 1) return fmt::format("{}: one tree, {}", what, size_text(make_wording(model, 0)));
-  long long nodes = 0;
-  for (std::size_t t = 0; t < model.trees.size(); ++t)
-    nodes += static_cast<long long>(reachable_view(model.trees[t], model.fill).nodes.size());
-  return fmt::format("{}: {} trees, {} nodes together; their {} are averaged", what, model.trees.size(), grouped(nodes),
+      fmt::format("{} from {}", targets.empty() ? "y" : listed(targets), listed(input_columns(model.schema)));
+  const Size size = size_of(model);
+  const std::string parts = fmt::format("{}, {}, {}", plural(size.numbers, "number"), plural(size.cells, "cell"),
+                                        plural(size.splits, "split"));
+  if (model.trees.size() == 1) return fmt::format("{}: {}{}", what, parts, unreached_text(make_wording(model, 0)));
+  return fmt::format("{}: {} trees, {} together; their {} are averaged", what, model.trees.size(), parts,
                      model.schema.task == Task::kClassification ? "probabilities" : "values");
 }
 
@@ -123,7 +148,8 @@ std::string to_text(const Model& model, const TextOptions& options) {
     if (options.seen) word_options.scale = options.seen->scale[t];
     const Wording words = make_wording(model, t, std::move(word_options));
     if (model.trees.size() > 1)
-      text += fmt::format("{}Tree {} of {}: {}\n", t > 0 ? "\n" : "", t + 1, model.trees.size(), size_text(words));
+      text += fmt::format("{}Tree {} of {}{}\n", t > 0 ? "\n" : "", t + 1, model.trees.size(), unreached_text(words));
+    text += cells_text(words, {options.colours});
     Pencil pencil{words, options, {options.colours}, options.seen ? &options.seen->leaves[t] : nullptr, ""};
     draw_tree(pencil);
     text += pencil.text;

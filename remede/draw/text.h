@@ -18,7 +18,7 @@ struct TextOptions {
 std::string to_text(const Model& model);
 std::string to_text(const Model& model, const TextOptions& options);
 
-// "y from x1 and x2: one tree of 9 nodes with 2 memory cells". Shared by the other views as their title.
+// "y from x1 and x2: 27 numbers, 2 cells, 3 splits". Shared by the other views as their title.
 std::string title_text(const Model& model);
 
 }  // namespace remede

@@ -113,18 +113,72 @@ std::vector<int> inputs_in_use(const Wording& words) {
       used.insert(tree.feature[static_cast<std::size_t>(n.id)]);
     for (int f = 0; n.is_leaf() && f < tree.n_x; ++f) {
       for (int k = 0; k < tree.n_m; ++k)
-        if (writes(words, n.leaf(), k) && write_weight(tree, n.leaf(), k, f) != 0) used.insert(f);
+        if (tree.has_laws() ? words.view.cell_in_use(k) && law_uses(tree, k, f)
+                            : writes(words, n.leaf(), k) && write_weight(tree, n.leaf(), k, f) != 0)
+          used.insert(f);
       for (int o = 0; o < tree.n_y; ++o)
-        if (linear_weight(tree, n.leaf(), o, f) != 0) used.insert(f);
+        if (answer_uses(tree, n.leaf(), o, f)) used.insert(f);
     }
   }
   return {used.begin(), used.end()};
 }
 
+// A column of words, made from the inputs of its codes.
+struct WordColumn {
+  std::string name;
+  std::vector<std::pair<int, const InputCode*>> codes;  // number of the input, and its code
+};
+
+// Takes the inputs that are made of words out of `inputs`, and gives their columns.
+std::vector<WordColumn> take_word_columns(const Schema& schema, std::vector<int>& inputs) {
+  std::vector<WordColumn> columns;
+  const auto code_at = [&](int input) {
+    const InputCode* const code = schema.code_of(schema.inputs[static_cast<std::size_t>(input)]);
+    return code != nullptr && !code->gap ? code : nullptr;
+  };
+  for (const int input : inputs)
+    if (const InputCode* const code = code_at(input);
+        code != nullptr && std::none_of(columns.begin(), columns.end(),
+                                        [&](const WordColumn& c) { return c.name == printable(code->column); }))
+      columns.push_back({printable(code->column), {}});
+  for (int i = 0; i < static_cast<int>(schema.inputs.size()); ++i)
+    for (WordColumn& column : columns)
+      if (const InputCode* const code = code_at(i); code != nullptr && printable(code->column) == column.name)
+        column.codes.emplace_back(i, code);
+  std::erase_if(inputs, [&](int input) { return code_at(input) != nullptr; });
+  return columns;
+}
+
+// The word that the inputs stand for; several where they do not tell them apart.
+std::string word_at(const WordColumn& column, const std::vector<float>& x) {
+  const auto value = [&](int input) { return x[static_cast<std::size_t>(input)]; };
+  if (std::all_of(column.codes.begin(), column.codes.end(), [&](const auto& c) { return std::isnan(value(c.first)); }))
+    return "missing";
+  std::vector<std::string> found;
+  std::set<std::string> all;  // each code may know other words
+  for (const auto& c : column.codes) all.insert(c.second->words.begin(), c.second->words.end());
+  for (const std::string& word : all) {
+    const bool fits = std::all_of(column.codes.begin(), column.codes.end(), [&](const auto& c) {
+      const auto at = std::find(c.second->words.begin(), c.second->words.end(), word);
+      if (at != c.second->words.end())
+        return c.second->values[static_cast<std::size_t>(at - c.second->words.begin())] == value(c.first);
+      return c.second->other ? *c.second->other == value(c.first) : std::isnan(value(c.first));
+    });
+    if (fits) found.push_back(printable(word));
+  }
+  constexpr std::size_t kMostWords = 3;
+  if (found.empty()) return "other";
+  if (found.size() > kMostWords) return fmt::format("{} or {} more", found[0], found.size() - 1);
+  return fmt::format("{}", fmt::join(found, " or "));
+}
+
 std::string tree_table(const Wording& words, const Trace& trace, std::size_t tree, bool colours) {
   std::vector<int> inputs = inputs_in_use(words), cells;
   const bool with_values = inputs.size() > kMaxInputs;
+  const std::vector<WordColumn> word_columns = take_word_columns(words.model->schema, inputs);
   if (with_values) inputs.clear();
+  const bool reads = !words.tree->has_laws();  // cells with laws read the step before, always
+  const bool splits = words.view.nodes.size() > 1;
   for (int k = 0; k < words.tree->n_m && cells.size() < kMaxCells; ++k)
     if (words.view.cell_in_use(k)) cells.push_back(k);
   const bool single = words.model->trees.size() == 1;
@@ -132,8 +186,9 @@ std::string tree_table(const Wording& words, const Trace& trace, std::size_t tre
   Table table;
   table.add_column(trace.step_name, Table::Align::kRight);
   for (const int f : inputs) table.add_column(words.feature[static_cast<std::size_t>(f)], Table::Align::kRight);
-  table.add_column("path", Table::Align::kLeft, kPathWidth);
-  if (!cells.empty()) table.add_column("reads", Table::Align::kLeft, kReadsWidth, "36");
+  for (const WordColumn& column : word_columns) table.add_column(column.name);
+  if (splits) table.add_column("path", Table::Align::kLeft, kPathWidth);
+  if (!cells.empty() && reads) table.add_column("reads", Table::Align::kLeft, kReadsWidth, "36");
   for (const int k : cells)
     table.add_column(words.feature[static_cast<std::size_t>(words.tree->n_x + k)], Table::Align::kLeft, 0, "36");
   table.add_column("says", Table::Align::kLeft, 0, "32");
@@ -142,8 +197,9 @@ std::string tree_table(const Wording& words, const Trace& trace, std::size_t tre
     const TreeStep& step = s.trees[tree];
     std::vector<std::string> row = {s.name};
     for (const int f : inputs) row.push_back(short_number(s.x[static_cast<std::size_t>(f)]));
-    row.push_back(path_text(words, step, with_values));
-    if (!cells.empty()) row.push_back(reads_text(words, trace, step));
+    for (const WordColumn& column : word_columns) row.push_back(word_at(column, s.x));
+    if (splits) row.push_back(path_text(words, step, with_values));
+    if (!cells.empty() && reads) row.push_back(reads_text(words, trace, step));
     for (const int k : cells) row.push_back(cell_text(step, k));
     row.push_back(answer_of(words, single ? s.output : probabilities(words, step.output)));
     if (targets) row.push_back(target_of(words, s) + (is_wrong(s) ? "  wrong" : ""));

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <numeric>
 
 #include "remede/base/aligned.h"
@@ -126,6 +127,86 @@ static void act(const Tree& tree, const ReachedLeaves& reached, LaneScratch& s, 
   std::copy_n(s.next.data(), n_m * 16, m);
 }
 
+// Cells with laws (model/cells.h). A term whose weight is zero is left out.
+HWY_INLINE Wide plus_terms(Wide sum, const float* row, const float* v, int count) {
+  for (int i = 0; i < count; ++i)
+    if (row[i] != 0.0F) sum = add(sum, mul(set(row[i]), load(v + i * 16)));
+  return sum;
+}
+
+// The same with a row of its own for every lane.
+HWY_INLINE Wide plus_leaf_terms(Wide sum, const ReachedLeaves& reached, const float* table, std::size_t stride,
+                                std::size_t first, const float* v, int count) {
+  for (int i = 0; i < count; ++i) {
+    const Wide weight = of_leaves(reached, table, stride, first + static_cast<std::size_t>(i));
+    sum = select(eq(weight, set(0.0F)), sum, add(sum, mul(weight, load(v + i * 16))));
+  }
+  return sum;
+}
+
+HWY_INLINE Wide bounded(const Wide& a) {
+  const Wide limit = set(kCellBound), lowest = set(-kCellBound);
+  const Wide numbers = select(is_nan(a), set(0.0F), a);
+  return select(gt(numbers, limit), limit, select(lt(numbers, lowest), lowest, numbers));
+}
+HWY_INLINE Wide positive(const Wide& a) { return keep(gt(a, set(0.0F)), a); }
+
+HWY_INLINE Wide lane_shares(const Tree& tree, const ReachedLeaves& reached, const LaneScratch& s, const Wide& level,
+                            std::size_t k) {
+  const Cells& cells = tree.cells;
+  const auto n_x = static_cast<std::size_t>(tree.n_x), n_m = static_cast<std::size_t>(tree.n_m);
+  const Wide zero = set(0.0F), one = set(1.0F);
+  Wide sum = plus_terms(set(cells.tap[k]), cells.tap_input.data() + k * n_x, s.filled.data(), tree.n_x);
+  if (cells.tap_level[k] != 0.0F) sum = add(sum, mul(set(cells.tap_level[k]), level));
+  const Wide offset = of_leaves(reached, cells.tap_leaf.data(), n_m, k);
+  sum = select(eq(offset, zero), sum, add(sum, offset));
+  const Wide share = sigmoid(bounded(sum));
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  return select(eq(offset, set(-kInfinity)), zero, select(eq(offset, set(kInfinity)), one, share));
+}
+
+static void act_by_laws(const Tree& tree, const ReachedLeaves& reached, LaneScratch& s, float* m, float* y,
+                        bool first_step) {
+  const Cells& cells = tree.cells;
+  const auto n_x = static_cast<std::size_t>(tree.n_x), n_m = static_cast<std::size_t>(tree.n_m);
+  const std::size_t width = n_x + 2 * n_m, n_y = static_cast<std::size_t>(tree.n_y);
+  float* const outputs = s.next.data();
+  for (std::size_t k = 0; k < n_m; ++k) {
+    const Wide level = load(m + k * 16);
+    const Wide share = lane_shares(tree, reached, s, level, k);
+    Wide a = plus_terms(set(cells.bias[k]), cells.input.data() + k * n_x, s.filled.data(), tree.n_x);
+    a = bounded(plus_terms(a, cells.earlier.data() + k * n_m, outputs, static_cast<int>(k)));
+    if (cells.law[k] != Law::kAverage) a = positive(a);
+    Wide after, output;
+    if (cells.law[k] == Law::kStore) {
+      const Wide sum = add(level, a);
+      output = mul(share, sum);
+      after = sub(sum, output);
+    } else {
+      after = first_step && cells.first[k] != 0 ? a : add(level, mul(share, sub(a, level)));
+      output = after;
+    }
+    store(after, m + k * 16);
+    store(output, outputs + k * 16);
+  }
+  for (std::size_t o = 0; o < n_y; ++o) {
+    const float* row = cells.linear.data() + o * width;
+    Wide value = of_leaves(reached, tree.output.data(), n_y, o);
+    value = plus_terms(value, row, s.filled.data(), tree.n_x);
+    value = plus_terms(value, row + n_x, outputs, tree.n_m);
+    value = plus_terms(value, row + n_x + n_m, m, tree.n_m);
+    if (!cells.leaf_linear.empty()) {
+      const float* table = cells.leaf_linear.data();
+      const std::size_t stride = n_y * width, first = o * width;
+      value = plus_leaf_terms(value, reached, table, stride, first, s.filled.data(), tree.n_x);
+      value = plus_leaf_terms(value, reached, table, stride, first + n_x, outputs, tree.n_m);
+      value = plus_leaf_terms(value, reached, table, stride, first + n_x + n_m, m, tree.n_m);
+    }
+    if (tree.form.output_order == OutputOrder::kFirst) value = add(load(y + o * 16), value);
+    store(value, y + o * 16);
+  }
+}
+
 // The inputs of step t in lanes; zeros where a sequence has ended.
 static void load_step(const LaneBlock& b, std::size_t t, std::size_t alive, LaneScratch& s) {
   const Sequences& data = *b.data;
@@ -159,7 +240,10 @@ void predict_block(const LaneBlock& b, LaneScratch& s) {
       const Tree& tree = model.trees[i];
       float* y = s.y.data() + i * n_y * 16;
       find_leaves(tree, s, m, (1U << alive) - 1U, s.lanes.data(), reached);
-      act(tree, reached, s, m, y);
+      if (tree.has_laws())
+        act_by_laws(tree, reached, s, m, y, t == 0);
+      else
+        act(tree, reached, s, m, y);
       std::copy_n(y, n_y * 16, answer);
       with_formula(model.objective(), [&](auto formula) {
         decltype(formula)::template link<Wide>(model.objective(), answer, static_cast<int>(n_y));

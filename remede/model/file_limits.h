@@ -14,6 +14,8 @@ inline constexpr int kFileVersion = 3;          // the latest; files say the fir
 inline constexpr int kVersionOfCodes = 2;       // inputs made from words or times, targets per sequence or ahead
 inline constexpr int kVersionOfObjectives = 3;  // another objective than the default one of the task
 
+inline constexpr int kVersionOfLaws = 3;  // cells with laws
+
 // A file names only the cells a leaf writes, so a few bytes may stand for many zeros: this many in a file of `bytes`,
 // over all trees. Small files get little memory, honest large ones what they need, none more than 256 MiB.
 inline constexpr std::size_t most_implied_zeros(std::size_t bytes) {
@@ -22,5 +24,14 @@ inline constexpr std::size_t most_implied_zeros(std::size_t bytes) {
 
 // The numbers of one cell of one leaf: a weight for everything the write reads, bias and blend.
 inline std::size_t numbers_of_write(const Tree& tree) { return static_cast<std::size_t>(tree.n_w()) + 2; }
+
+// All numbers of a tree's laws, zeros included: those that are zero take memory but no bytes of the file.
+inline std::size_t numbers_of_laws(const Tree& tree) {
+  const auto cells = static_cast<std::size_t>(tree.n_m), inputs = static_cast<std::size_t>(tree.n_x);
+  const auto leaves = static_cast<std::size_t>(tree.leaf_count()), outputs = static_cast<std::size_t>(tree.n_y);
+  const std::size_t answer = outputs * (inputs + 2 * cells);
+  return cells * (2 * inputs + cells + 4) + answer + leaves * cells +
+         (tree.cells.leaf_linear.empty() ? 0 : leaves * answer);
+}
 
 }  // namespace remede

@@ -1,10 +1,8 @@
 // JSON text -> Model. Nothing in the file is believed: sizes are those of the lists that are there, every number is
 // checked where it is read, and check() looks at the whole at the end. Keys this version does not know are ignored.
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <string>
-#include <unordered_map>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -13,111 +11,16 @@
 #include "remede/base/json.h"
 #include "remede/base/text.h"
 #include "remede/model/file.h"
+#include "remede/model/file_cells.h"
 #include "remede/model/file_limits.h"
+#include "remede/model/file_values.h"
 #include "remede/model/file_words.h"
 #include "remede/model/limits.h"
 
 namespace remede {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-// Where a value stands, e.g. "model.json: trees[0].nodes[3].left": spelt only when an error needs it.
-struct Place {
-  const Place* above = nullptr;
-  std::string_view name;
-  std::ptrdiff_t number = -1;
-
-  std::string text() const {
-    if (above == nullptr) return std::string(name);
-    const std::string before = above->text();
-    if (number >= 0) return fmt::format("{}[{}]", before, number);
-    return before + (above->above == nullptr ? ": " : ".") + std::string(name);
-  }
-};
-
-// The value as an error shows it: in one line, not too long.
-std::string shown(const Json& value) {
-  if (value.is_structured()) return value.is_array() ? fmt::format("a list of {}", value.size()) : "an object";
-  std::string text = value.dump(-1, ' ', true, Json::error_handler_t::replace);
-  if (text.size() > 60) text = text.substr(0, 57) + "...";
-  return text;
-}
-
-[[noreturn]] void unexpected(const Place& at, std::string_view expected, const Json& got) {
-  fail("{}: expected {}, got {}", at.text(), expected, shown(got));
-}
-
-const Json& member(const Json& object, std::string_view key, const Place& at) {
-  if (!object.is_object()) unexpected(at, "an object", object);
-  const auto found = object.find(key);
-  if (found == object.end()) fail("{}: expected '{}', got an object without it", at.text(), key);
-  return *found;
-}
-
-const Json& list(const Json& object, std::string_view key, const Place& at, std::size_t most) {
-  const Json& value = member(object, key, at);
-  const Place place{&at, key};
-  if (!value.is_array()) unexpected(place, "a list", value);
-  if (value.size() > most) fail("{}: expected at most {} items, got {}", place.text(), most, value.size());
-  return value;
-}
-
-// -1 where the value is no whole number or does not fit an int; none of ours is negative.
-int whole_number(const Json& value) {
-  constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<int>::max());
-  if (!value.is_number_unsigned() || value.get<std::uint64_t>() > kMost) return -1;
-  return value.get<int>();
-}
-
-// REQUIRES: low >= 0.
-int read_integer(const Json& object, std::string_view key, const Place& at, int low, int high) {
-  const Json& value = member(object, key, at);
-  const int number = whole_number(value);
-  if (number < low || number > high) {
-    const std::string range =
-        low == high ? fmt::format("{}", low) : fmt::format("a whole number from {} to {}", low, high);
-    unexpected({&at, key}, range, value);
-  }
-  return number;
-}
-
-std::string read_text(const Json& value, const Place& at) {
-  if (!value.is_string()) unexpected(at, "text", value);
-  return value.get<std::string>();
-}
-
-std::vector<std::string> read_texts(const Json& object, std::string_view key, const Place& at, std::size_t most) {
-  std::vector<std::string> texts;
-  const Place place{&at, key};
-  for (const Json& item : list(object, key, at, most))
-    texts.push_back(read_text(item, {&place, {}, static_cast<std::ptrdiff_t>(texts.size())}));
-  return texts;
-}
-
-template <typename E>
-E read_word(const Json& object, std::string_view key, const Place& at, const Words<E>& words) {
-  const Json& value = member(object, key, at);
-  for (const auto& [meaning, name] : words)
-    if (value.is_string() && value.get_ref<const std::string&>() == name) return meaning;
-  unexpected({&at, key}, fmt::format("\"{}\" or \"{}\"", words[0].second, words[1].second), value);
-}
-
-// T is float or double. What is finite in the text must be finite as T.
-template <typename T>
-T read_number(const Json& value, const Place& at) {
-  const auto number = value.is_number() ? static_cast<T>(value.get<double>()) : T{NAN};
-  if (!std::isfinite(number)) unexpected(at, "a number", value);
-  return number;
-}
-
-// Appends the numbers of a list of exactly `count`.
-void read_numbers(const Json& value, const Place& at, std::size_t count, std::vector<float>& to) {
-  if (!value.is_array()) unexpected(at, "a list of numbers", value);
-  if (value.size() != count) fail("{}: expected {} numbers, got {}", at.text(), count, value.size());
-  for (std::size_t i = 0; i < count; ++i)
-    to.push_back(read_number<float>(value[i], {&at, {}, static_cast<std::ptrdiff_t>(i)}));
-}
+using namespace model_file;
 
 std::vector<double> read_losses(const Json& object, std::string_view key, const Place& at) {
   std::vector<double> losses;
@@ -139,15 +42,10 @@ LeafForm read_form(const Json& json, const Place& at) {
   return form;
 }
 
-using InputNumbers = std::unordered_map<std::string, std::int32_t>;
-
 std::int32_t read_feature(const Json& json, const Place& at, const Tree& tree, const InputNumbers& inputs) {
   if (json.contains("cell") && json.contains("input")) fail("{}: expected 'input' or 'cell', got both", at.text());
   if (json.contains("cell")) return tree.n_x + read_integer(json, "cell", at, 0, tree.n_m - 1);
-  const Json& name = member(json, "input", at);
-  const auto found = inputs.find(read_text(name, {&at, "input"}));
-  if (found == inputs.end()) unexpected({&at, "input"}, "the name of an input", name);
-  return found->second;
+  return read_input(member(json, "input", at), {&at, "input"}, inputs);
 }
 
 void read_node(const Json& json, const Place& at, int number, int inner, const InputNumbers& inputs, Tree& tree) {
@@ -197,7 +95,7 @@ void read_leaf(const Json& json, const Place& at, std::size_t leaf, Tree& tree) 
       read_numbers(rows[o], {&place, {}, static_cast<std::ptrdiff_t>(o)}, static_cast<std::size_t>(tree.n_v()),
                    tree.linear);
   }
-  read_writes(json, at, leaf, tree);
+  if (!tree.has_laws()) read_writes(json, at, leaf, tree);
 }
 
 // How many of a tree's write numbers stand in the file. Sizes only; what they hold is checked when it is read.
@@ -233,8 +131,16 @@ Tree read_tree(const Json& json, const Place& at, const Model& model, const Inpu
   Tree tree;
   tree.n_x = model.n_x();
   tree.n_y = model.n_y();
-  tree.n_m = read_integer(json, "cells", at, 0, kMostCells);
-  tree.form = read_form(json, at);
+  const Json& cells = member(json, "cells", at);
+  const bool laws = cells.is_array();  // else their number
+  if (laws) {
+    tree.n_m = static_cast<int>(list(json, "cells", at, static_cast<std::size_t>(kMostCells)).size());
+    tree.form.memory = Memory::kLaws;
+    tree.form.output_order = read_word(json, "output_order", at, kOutputOrderWords);
+  } else {
+    tree.n_m = read_integer(json, "cells", at, 0, kMostCells);
+    tree.form = read_form(json, at);
+  }
   const Json& nodes = list(json, "nodes", at, static_cast<std::size_t>(kMostInner));
   const Json& leaves = list(json, "leaves", at, static_cast<std::size_t>(kMostInner) + 1);
   if (leaves.size() != nodes.size() + 1)
@@ -243,10 +149,12 @@ Tree read_tree(const Json& json, const Place& at, const Model& model, const Inpu
   const int inner = static_cast<int>(nodes.size());
   for (int i = 0; i < inner; ++i)
     read_node(nodes[static_cast<std::size_t>(i)], {&node_place, {}, i}, i, inner, inputs, tree);
-  make_room(leaves, at, zeros_left, tree);
+  if (!laws) make_room(leaves, at, zeros_left, tree);
   const Place leaf_place{&at, "leaves"};
   for (std::size_t j = 0; j < leaves.size(); ++j)
     read_leaf(leaves[j], {&leaf_place, {}, static_cast<std::ptrdiff_t>(j)}, j, tree);
+  if (laws) read_cells(json, at, inputs, zeros_left, tree);
+  read_names_and_ranges(json, at, tree);
   return tree;
 }
 
@@ -327,7 +235,7 @@ void check_version(const Json& json, const Place& at) {
   if (whole_number(version) < 1) unexpected({&at, "version"}, "a version number", version);
   if (whole_number(version) > kFileVersion)
     fail("{}: expected version {} of the model file or an earlier one, got {}: a later remede wrote it", at.text(),
-         kFileVersion, shown(version));
+         kFileVersion, shown_json(version));
 }
 
 }  // namespace
@@ -347,6 +255,8 @@ Model model_from_json(std::string_view text, const std::string& where) {
   InputNumbers inputs;
   for (std::size_t i = 0; i < model.schema.inputs.size(); ++i)
     inputs.emplace(model.schema.inputs[i], static_cast<std::int32_t>(i));
+  if (json.contains("input_ranges"))
+    model.input_range = read_ranges(json, "input_ranges", root, model.schema.inputs.size());
   std::size_t zeros_left = most_implied_zeros(text.size());
   const Place trees{&root, "trees"};
   for (const Json& tree : list(json, "trees", root, static_cast<std::size_t>(kMostTrees)))

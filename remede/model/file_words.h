@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "remede/model/cells.h"
 #include "remede/model/form.h"
 #include "remede/schema/schema.h"
 
@@ -25,6 +26,10 @@ inline constexpr Words<OutputOrder> kOutputOrderWords = {
     {{OutputOrder::kZero, "zero"}, {OutputOrder::kFirst, "first"}}};
 inline constexpr Words<TargetPer> kTargetPerWords = {{{TargetPer::kStep, "step"}, {TargetPer::kSequence, "sequence"}}};
 inline constexpr Words<bool> kMissingWords = {{{false, "left"}, {true, "right"}}};
+
+inline constexpr std::array<std::string_view, 3> kLawWords = {"store", "average", "positive average"};  // by Law
+inline constexpr std::string_view kClosedWord = "closed";
+inline constexpr std::string_view kOpenWord = "open";
 
 template <typename E>
 std::string_view word(const Words<E>& words, E value) {

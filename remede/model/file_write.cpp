@@ -1,54 +1,21 @@
 // Model -> JSON text. Written by hand rather than dumped: one line per node, per cell a leaf writes and per list of
 // numbers.
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <string>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "remede/base/error.h"
 #include "remede/model/file.h"
+#include "remede/model/file_cells.h"
 #include "remede/model/file_limits.h"
+#include "remede/model/file_text.h"
 #include "remede/model/file_words.h"
 
 namespace remede {
 namespace {
 
-std::string text(std::string_view words) { return nlohmann::json(words).dump(); }
-
-// The shortest text that a reader who parses doubles and rounds once to float turns into the same float.
-std::string number(float value) {
-  if (value == 0.0F) return std::signbit(value) ? "-0.0" : "0";  // "-0" would be read as an integer, without its sign
-  std::string shortest = fmt::format("{}", value);
-  double parsed = 0.0;
-  std::from_chars(shortest.data(), shortest.data() + shortest.size(), parsed);
-  return static_cast<float>(parsed) == value ? shortest : fmt::format("{}", static_cast<double>(value));
-}
-
-std::string number(double value) { return value == 0.0 && std::signbit(value) ? "-0.0" : fmt::format("{}", value); }
-
-template <typename T>
-std::string numbers(const T* values, std::size_t count) {
-  std::string line = "[";
-  for (std::size_t i = 0; i < count; ++i) line += (i == 0 ? "" : ", ") + number(values[i]);
-  return line + "]";
-}
-
-std::string texts(const std::vector<std::string>& words) {
-  std::string line = "[";
-  for (std::size_t i = 0; i < words.size(); ++i) line += (i == 0 ? "" : ", ") + text(words[i]);
-  return line + "]";
-}
-
-// Items of a list or object, one per line.
-std::string lines(const std::vector<std::string>& items, const std::string& indent, char open, char close) {
-  if (items.empty()) return {open, close};
-  std::string all(1, open);
-  for (std::size_t i = 0; i < items.size(); ++i) all += (i == 0 ? "\n  " : ",\n  ") + indent + items[i];
-  return all + "\n" + indent + close;
-}
+using namespace model_text;
 
 // Inner nodes are numbered first, leaves after them.
 std::int32_t child_number(const Tree& tree, std::int32_t child) {
@@ -74,7 +41,7 @@ std::string write_line(const Tree& tree, std::size_t leaf, std::size_t cell) {
   return line + ", \"weights\": " + numbers(tree.write.data() + at * n_w, n_w) + "}";
 }
 
-std::string leaf_lines(const Tree& tree, std::size_t leaf, const std::string& indent) {
+std::string leaf_lines(const Tree& tree, const Schema& schema, std::size_t leaf, const std::string& indent) {
   const auto n_y = static_cast<std::size_t>(tree.n_y);
   const auto n_v = static_cast<std::size_t>(tree.n_v());
   std::string all = fmt::format("{{\"number\": {}, \"output\": {}", tree.inner_count() + static_cast<int>(leaf),
@@ -84,10 +51,20 @@ std::string leaf_lines(const Tree& tree, std::size_t leaf, const std::string& in
     for (std::size_t o = 0; o < n_y; ++o) rows.push_back(numbers(tree.linear.data() + (leaf * n_y + o) * n_v, n_v));
     all += ", \"linear\": " + lines(rows, indent, '[', ']');
   }
+  if (tree.has_laws()) return all + leaf_cell_entries(tree, schema, leaf, indent) + "}";
   std::vector<std::string> writes;
   for (std::size_t k = 0; k < static_cast<std::size_t>(tree.n_m); ++k)
     if (tree.gate[leaf * static_cast<std::size_t>(tree.n_m) + k] != 0) writes.push_back(write_line(tree, leaf, k));
   return all + ", \"writes\": " + lines(writes, indent, '[', ']') + "}";
+}
+
+// What only trees whose leaves write cells have.
+std::vector<std::string> form_entries(const Tree& tree) {
+  return {entry("cells", std::to_string(tree.n_m)),
+          entry("write_rule", text(word(kWriteRuleWords, tree.form.write_rule))),
+          entry("write_reads", text(word(kWriteReadsWords, tree.form.write_reads))),
+          entry("write_bias", tree.form.write_bias ? "true" : "false"),
+          entry("leaf_output", text(word(kLeafOutputWords, tree.form.leaf_output)))};
 }
 
 std::string tree_lines(const Tree& tree, const Schema& schema, const std::string& indent) {
@@ -96,16 +73,13 @@ std::string tree_lines(const Tree& tree, const Schema& schema, const std::string
   for (std::size_t i = 0; i < tree.feature.size(); ++i) nodes.push_back(node_line(tree, schema, i));
   std::vector<std::string> leaves;
   for (std::size_t j = 0; j < static_cast<std::size_t>(tree.leaf_count()); ++j)
-    leaves.push_back(leaf_lines(tree, j, inside + "  "));
-  const auto entry = [](const char* name, std::string_view value) { return fmt::format("\"{}\": {}", name, value); };
-  return lines(
-      {entry("cells", std::to_string(tree.n_m)), entry("write_rule", text(word(kWriteRuleWords, tree.form.write_rule))),
-       entry("write_reads", text(word(kWriteReadsWords, tree.form.write_reads))),
-       entry("write_bias", tree.form.write_bias ? "true" : "false"),
-       entry("leaf_output", text(word(kLeafOutputWords, tree.form.leaf_output))),
-       entry("output_order", text(word(kOutputOrderWords, tree.form.output_order))),
-       entry("nodes", lines(nodes, inside, '[', ']')), entry("leaves", lines(leaves, inside, '[', ']'))},
-      indent, '{', '}');
+    leaves.push_back(leaf_lines(tree, schema, j, inside + "  "));
+  std::vector<std::string> entries = tree.has_laws() ? cell_entries(tree, schema, inside) : form_entries(tree);
+  entries.push_back(entry("output_order", text(word(kOutputOrderWords, tree.form.output_order))));
+  for (std::string& more : name_and_range_entries(tree)) entries.push_back(std::move(more));
+  entries.push_back(entry("nodes", lines(nodes, inside, '[', ']')));
+  entries.push_back(entry("leaves", lines(leaves, inside, '[', ']')));
+  return lines(entries, indent, '{', '}');
 }
 
 std::string training_lines(const TrainingRecord& training, const std::string& indent) {
@@ -128,6 +102,10 @@ void check_fits(const Model& model, const std::string& json) {
   values += kNodeCost * (schema.inputs.size() + schema.targets.size() + schema.classes.size());
   for (const InputCode& code : schema.codes) values += kNodeCost + (kTextCost + 1) * code.words.size();
   for (const Tree& tree : model.trees) {
+    if (tree.has_laws()) {
+      zeros += numbers_of_laws(tree);
+      values += written_numbers_of_laws(tree) * kNodeCost;
+    }
     const auto closed = static_cast<std::size_t>(std::count(tree.gate.begin(), tree.gate.end(), 0));
     const auto rows = tree.output.size() + (tree.gate.size() - closed);
     zeros += closed * numbers_of_write(tree);
@@ -176,16 +154,21 @@ std::vector<std::string> later_entries(const Schema& schema) {
   return entries;
 }
 
+// The first version that has all the model uses.
+int version_of(const Model& model, bool has_later_entries) {
+  for (const Tree& tree : model.trees)
+    if (tree.has_laws()) return kVersionOfLaws;
+  if (model.own_objective) return kVersionOfObjectives;
+  return has_later_entries ? kVersionOfCodes : 1;
+}
+
 std::string model_lines(const Model& model) {
   const Schema& schema = model.schema;
   std::vector<std::string> trees;
   for (const Tree& tree : model.trees) trees.push_back(tree_lines(tree, schema, "    "));
-  const auto entry = [](const char* name, std::string_view value) { return fmt::format("\"{}\": {}", name, value); };
   const std::vector<std::string> later = later_entries(schema);
   std::vector<std::string> entries = {entry("format", text(kFormatName)),
-                                      entry("version", std::to_string(model.own_objective ? kVersionOfObjectives
-                                                                      : later.empty()     ? 1
-                                                                                          : kVersionOfCodes)),
+                                      entry("version", std::to_string(version_of(model, !later.empty()))),
                                       entry("task", text(word(kTaskWords, schema.task))),
                                       entry("inputs", texts(schema.inputs)),
                                       entry("fill", numbers(model.fill.data(), model.fill.size())),
@@ -195,6 +178,7 @@ std::string model_lines(const Model& model) {
                                       entry("time", text(schema.time))};
   entries.insert(entries.end(), later.begin(), later.end());
   if (model.own_objective) entries.push_back(entry("objective", objective_line(*model.own_objective)));
+  if (!model.input_range.empty()) entries.push_back(entry("input_ranges", ranges(model.input_range)));
   entries.push_back(entry("trees", lines(trees, "  ", '[', ']')));
   entries.push_back(entry("training", training_lines(model.training, "  ")));
   return lines(entries, "", '{', '}');

@@ -83,6 +83,10 @@ void check(const Model& model, const std::string& where) {
     fail("{}: expected {} values of fill, one per input, got {}", where, model.schema.inputs.size(), model.fill.size());
   if (!std::all_of(model.fill.begin(), model.fill.end(), [](float v) { return std::isfinite(v); }))
     fail("{}: expected finite values of fill", where);
+  if (!model.input_range.empty() && model.input_range.size() != model.schema.inputs.size())
+    fail("{}: expected {} ranges of inputs, one per input, got {}", where, model.schema.inputs.size(),
+         model.input_range.size());
+  check_ranges(model.input_range, "inputs", where);
   if (model.trees.empty() || model.trees.size() > static_cast<std::size_t>(kMostTrees))
     fail("{}: expected 1 to {} trees, got {}", where, kMostTrees, model.trees.size());
   for (std::size_t t = 0; t < model.trees.size(); ++t) {
@@ -94,6 +98,9 @@ void check(const Model& model, const std::string& where) {
     if (tree.form.output_order == OutputOrder::kFirst && !model.classifies() && !has_identity_link(model.objective()))
       fail("{}: expected the output order zero with the objective {}, got first", name, word_of(model.objective()));
     check(tree, name);
+    check_names(tree.cell_name, kMostCells, "names of cells", name);
+    for (const std::string& cell : tree.cell_name)
+      if (cell.empty()) fail("{}: expected a name for every cell, got an empty one", name);
   }
 }
 

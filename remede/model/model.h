@@ -22,7 +22,8 @@ struct TrainingRecord {
 
 struct Model {
   Schema schema;
-  std::vector<float> fill;  // (n_x) what a missing input counts as in writes and linear leaves; 0: absent
+  std::vector<float> fill;             // (n_x) what a missing input counts as in writes and linear leaves; 0: absent
+  std::vector<SeenRange> input_range;  // (n_x) of the inputs in the training data, or empty
   std::vector<Tree> trees;  // at least one; each has its own memory; their probabilities or values are averaged
   TrainingRecord training;
   std::optional<Objective> own_objective;  // where it is not the task's default one

@@ -43,6 +43,16 @@ float written_value(const Tree& tree, std::size_t at, const float* x, const floa
   return tanh(weighted_sum(constant, row, x, fill, tree.n_x, m, cells));
 }
 
+// The cells move before the answer is given, which reads them after the step.
+void act_by_laws(const Tree& tree, int leaf, const FilledInputs& x, float* m, float* y) {
+  float outputs[kMostCells];
+  step_cells(tree, leaf, x, m, outputs);
+  for (int o = 0; o < tree.n_y; ++o) {
+    const float value = cell_answer(tree, leaf, o, x, outputs, m);
+    y[o] = tree.form.output_order == OutputOrder::kFirst ? y[o] + value : value;
+  }
+}
+
 }  // namespace
 
 int find_leaf(const Tree& tree, const float* x, const float* m) {
@@ -58,6 +68,11 @@ int find_leaf(const Tree& tree, const float* x, const float* m) {
 }
 
 void write_memory(const Tree& tree, int leaf, const float* x, const float* fill, float* m) {
+  if (tree.has_laws()) {
+    float outputs[kMostCells];
+    step_cells(tree, leaf, {x, fill}, m, outputs);
+    return;
+  }
   const std::size_t first = static_cast<std::size_t>(leaf) * static_cast<std::size_t>(tree.n_m);
   float written[kMostCells];  // every write reads the memory before the step, so none lands before all are computed
   for (int k = 0; k < tree.n_m; ++k) {
@@ -71,10 +86,18 @@ void write_memory(const Tree& tree, int leaf, const float* x, const float* fill,
   }
 }
 
-int step(const Tree& tree, const float* x, const float* fill, float* m, float* y) {
-  const int leaf = find_leaf(tree, x, m);
+void act(const Tree& tree, int leaf, const float* x, const float* fill, float* m, float* y) {
+  if (tree.has_laws()) {
+    act_by_laws(tree, leaf, {x, fill}, m, y);
+    return;
+  }
   answer(tree, static_cast<std::size_t>(leaf), x, fill, m, y);
   write_memory(tree, leaf, x, fill, m);
+}
+
+int step(const Tree& tree, const float* x, const float* fill, float* m, float* y) {
+  const int leaf = find_leaf(tree, x, m);
+  act(tree, leaf, x, fill, m, y);
   return leaf;
 }
 
@@ -83,7 +106,8 @@ int arg_max(std::span<const float> y) { return static_cast<int>(std::max_element
 std::size_t state_size(const Model& model) {
   std::size_t size = 0;
   for (const Tree& tree : model.trees)
-    size += static_cast<std::size_t>(tree.n_m + (tree.form.output_order == OutputOrder::kFirst ? tree.n_y : 0));
+    size +=
+        static_cast<std::size_t>(tree.memory_size() + (tree.form.output_order == OutputOrder::kFirst ? tree.n_y : 0));
   return size;
 }
 
@@ -92,7 +116,7 @@ void step(const Model& model, const float* x, float* state, float* scratch, floa
   for (std::size_t t = 0; t < model.trees.size(); ++t) {
     const Tree& tree = model.trees[t];
     float* m = state;
-    state += tree.n_m;
+    state += tree.memory_size();
     if (tree.form.output_order ==
         OutputOrder::kFirst) {  // the running output is state; probabilities are made of a copy
       leaf[t] = step(tree, x, model.fill.data(), m, state);

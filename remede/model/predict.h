@@ -12,18 +12,22 @@
 
 namespace remede {
 
-// The leaf that (x, m) reaches. x: (n_x) NaN where missing, m: (n_m).
+// The leaf that (x, m) reaches. x: (n_x) NaN where missing, m: (n_m or more).
 int find_leaf(const Tree& tree, const float* x, const float* m);
 
-// What a step that reaches this leaf leaves in the memory m (n_m).
+// What a step that reaches this leaf leaves in the memory m (Tree::memory_size, zero before the first step).
 void write_memory(const Tree& tree, int leaf, const float* x, const float* fill, float* m);
 
-// One step of one tree: reads x (n_x, NaN where missing), fill (n_x); updates m (n_m) and y (n_y: logits or values; in
-// the first order form it holds the previous step's on entry). Returns the leaf. No allocation.
+// The leaf's part of a step: the answer and what is left in the memory, as step() below computes them.
+void act(const Tree& tree, int leaf, const float* x, const float* fill, float* m, float* y);
+
+// One step of one tree: reads x (n_x, NaN where missing), fill (n_x); updates m (Tree::memory_size, zero before the
+// first step) and y (n_y: logits or values; in the first order form it holds the previous step's on entry). Returns the
+// leaf. No allocation.
 int step(const Tree& tree, const float* x, const float* fill, float* m, float* y);
 
-// Number of floats a model carries from step to step: for each tree its cells, then in the first-order form its last
-// output.
+// Number of floats a model carries from step to step: for each tree its memory (Tree::memory_size), then in the
+// first-order form its last output.
 std::size_t state_size(const Model& model);
 
 // One step of a whole model: updates state (state_size, zero before the first step), assigns y (n_y: probabilities or

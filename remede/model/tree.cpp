@@ -49,10 +49,36 @@ void check_sizes(const Tree& tree, const std::string& where) {
   const bool blends = tree.form.write_rule == WriteRule::kBlend;
   check_size(tree.output, leaves * n_y, "output", where);
   check_size(tree.linear, linear ? leaves * n_y * n_v : 0, "linear", where);
-  check_size(tree.gate, leaves * n_m, "gate", where);
-  check_size(tree.write, leaves * n_m * static_cast<std::size_t>(tree.n_w()), "write", where);
+  const std::size_t writes = tree.has_laws() ? 0 : leaves * n_m;
+  check_size(tree.gate, writes, "gate", where);
+  check_size(tree.write, writes * static_cast<std::size_t>(tree.n_w()), "write", where);
   check_size(tree.bias, tree.form.write_bias ? leaves * n_m : 0, "bias", where);
   check_size(tree.blend, blends ? leaves * n_m : 0, "blend", where);
+}
+
+// Only one of the two forms of memory is in use.
+void check_form(const Tree& tree, const std::string& where) {
+  if (tree.has_laws()) {
+    LeafForm plain;
+    plain.memory = Memory::kLaws;
+    plain.output_order = tree.form.output_order;
+    if (!(tree.form == plain)) fail("{}: expected no options of leaf writes in a tree whose cells have laws", where);
+    check_cells(tree, where);
+  } else if (tree.cells.count() > 0) {
+    fail("{}: expected no laws of cells in a tree whose leaves write them, got {}", where, tree.cells.count());
+  }
+}
+
+void check_notes(const Tree& tree, const std::string& where) {
+  const auto one_each = [&](std::size_t size, const char* what) {
+    if (size != 0 && size != static_cast<std::size_t>(tree.n_m))
+      fail("{}: expected {} {}, one per cell, got {}", where, tree.n_m, what, size);
+  };
+  one_each(tree.cell_name.size(), "cell names");
+  one_each(tree.level_range.size(), "ranges of levels");
+  one_each(tree.share_range.size(), "ranges of shares");
+  check_ranges(tree.level_range, "levels", where);
+  check_ranges(tree.share_range, "shares", where);
 }
 
 void check_values(const Tree& tree, const std::string& where) {
@@ -99,8 +125,16 @@ void check_links(const Tree& tree, const std::string& where) {
 
 }  // namespace
 
+void check_ranges(const std::vector<SeenRange>& ranges, const char* what, const std::string& where) {
+  for (const SeenRange& range : ranges)
+    if (!std::isfinite(range.low) || !std::isfinite(range.high) || range.low > range.high)
+      fail("{}: expected finite ranges of {}, low before high, got {} and {}", where, what, range.low, range.high);
+}
+
 void check(const Tree& tree, const std::string& where) {
   check_sizes(tree, where);
+  check_form(tree, where);
+  check_notes(tree, where);
   check_values(tree, where);
   check_links(tree, where);
 }

@@ -10,6 +10,9 @@
 // Sums run in the order written: the constant first, then input 0, 1, ..., then cell 0, 1, ...; each product and each
 // sum is rounded to float once (docs/mathematics.md). The reference is model/predict.h.
 //
+// With form.memory == Memory::kLaws the leaf's part of the step is that of model/cells.h instead: gate, write, bias,
+// blend and linear are empty, `cells` says how memory moves and what the answer adds to output[j].
+//
 // Invariants (checked by check()): inner nodes are numbered so that a child's number is above its parent's, every inner
 // node but the root and every leaf has exactly one parent; a tree with no inner node has exactly one leaf; all numbers
 // are finite; 0 <= blend <= 1; the arrays have the shapes given.
@@ -19,9 +22,18 @@
 #include <string>
 #include <vector>
 
+#include "remede/model/cells.h"
 #include "remede/model/form.h"
 
 namespace remede {
+
+// What values a model met in the data it was trained on: 5% lay below, 5% above. For words and pictures; prediction
+// does not read it.
+struct SeenRange {
+  float low = 0;
+  float high = 0;
+  bool operator==(const SeenRange&) const = default;
+};
 
 struct Tree {
   int n_x = 0;  // inputs
@@ -43,6 +55,16 @@ struct Tree {
   std::vector<float> bias;         // (leaves, n_m); empty without bias
   std::vector<float> blend;        // (leaves, n_m) the share of the new value; empty for writes that add
 
+  Cells cells;                         // of trees whose cells have laws
+  std::vector<std::string> cell_name;  // (n_m) what people call the cells, or empty: m1, m2, ...
+
+  std::vector<SeenRange> level_range;  // (n_m) of the cells' levels after a step, or empty
+  std::vector<SeenRange> share_range;  // (n_m) of the taps' shares, or empty
+
+  bool has_laws() const { return form.memory == Memory::kLaws; }
+  // Floats carried from step to step beside the last output: the levels, and a flag where a cell starts at its first
+  // value.
+  int memory_size() const { return n_m + (has_laws() && cells.any_first() ? 1 : 0); }
   int n_v() const { return n_x + n_m; }
   int n_w() const { return form.write_reads == WriteReads::kInputs ? n_x : n_x + n_m; }
   int inner_count() const { return static_cast<int>(feature.size()); }
@@ -51,6 +73,7 @@ struct Tree {
   std::int32_t root() const { return feature.empty() ? ~0 : 0; }
 };
 
+void check_ranges(const std::vector<SeenRange>& ranges, const char* what, const std::string& where);
 // Throws Error naming `where` when an invariant does not hold.
 void check(const Tree& tree, const std::string& where);
 

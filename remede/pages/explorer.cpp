@@ -17,6 +17,7 @@
 #include "remede/draw/text.h"
 #include "remede/model/file.h"
 #include "remede/model/metrics.h"
+#include "remede/model/ranges.h"
 #include "remede/objective/truth.h"
 #include "remede/pages/explorer_words.h"
 #include "remede/pages/web.h"
@@ -140,7 +141,7 @@ Json data_json(const Model& model, const Dataset& data, const Predictions& predi
   return json;
 }
 
-// "accuracy 99.8% on 1,400 steps"; empty without targets.
+// "accuracy 99.8% on 1,400 targets"; empty without targets.
 std::string score_text(const Model& model, const Sequences& data, const Predictions& predictions) {
   if (!data.has_targets() || std::none_of(data.weight.begin(), data.weight.end(), [](float w) { return w > 0; }))
     return "";
@@ -150,7 +151,7 @@ std::string score_text(const Model& model, const Sequences& data, const Predicti
   if (!std::isfinite(figure)) return "";
   const std::string score =
       model.schema.task == Task::kClassification ? "accuracy " + percent(figure) : "RMSE " + short_number(figure, 4);
-  return fmt::format("{} on {} steps", score, grouped(static_cast<long long>(scores.steps)));
+  return fmt::format("{} on {} targets", score, grouped(static_cast<long long>(scores.steps)));
 }
 
 std::string script_json(const Json& json) {
@@ -159,10 +160,12 @@ std::string script_json(const Json& json) {
 
 }  // namespace
 
-std::string explorer_page(const Model& model, const Dataset& data, const ExplorerOptions& options) {
+std::string explorer_page(const Model& given, const Dataset& data, const ExplorerOptions& options) {
+  Model model = given;
   if (data.sequences.steps() == 0) fail("explorer: expected data with at least one step, got none");
   if (model.node_count() > kMaxNodes)
     fail("explorer: expected a model of at most {} nodes, got {}", kMaxNodes, model.node_count());
+  note_ranges(model, data.sequences);  // what the cells held on these data
   const Predictions predictions = predict(model, data.sequences, options.threads);
   const Sample sample = choose_sample(model.objective(), data.sequences, predictions, options.sample);
   Json shown = data_json(model, data, predictions, sample);
@@ -175,7 +178,7 @@ std::string explorer_page(const Model& model, const Dataset& data, const Explore
                      {"machine", machine_part_json(model, data.sequences)}};
   return filled_page("explorer.html", {{"title", xml_escaped(title_text(model))},
                                        {"inks", svg_style_sheet()},
-                                       {"model", script_safe(to_json(model))},
+                                       {"model", script_safe(to_json(given))},
                                        {"page", script_json(page)}});
 }
 

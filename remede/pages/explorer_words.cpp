@@ -1,5 +1,7 @@
 #include "remede/pages/explorer_words.h"
 
+#include "remede/analysis/cells.h"
+#include "remede/analysis/importance.h"
 #include "remede/analysis/observe.h"
 #include "remede/analysis/wording.h"
 #include "remede/draw/json.h"
@@ -38,7 +40,30 @@ Json view_json(const View& view) {
   return nodes;
 }
 
-Json tree_json(const Model& model, std::size_t number, const Observations& seen) {
+Json cells_json(const Wording& words) {
+  Json cells = Json::array();
+  for (const CellStory& story : cell_stories(words))
+    cells.push_back({{"cell", story.cell},
+                     {"kind", story.kind},
+                     {"words", story.words},
+                     {"facts", story.facts},
+                     {"gain", story.gain},
+                     {"share", story.share}});
+  return cells;
+}
+
+// (trees) the cells in use, those that matter most first.
+std::vector<std::vector<int>> cells_by_importance(const Model& model, const Sequences& data) {
+  std::vector<std::vector<int>> order(model.trees.size());
+  ImportanceOptions options;
+  options.repeats = 1;
+  options.most_steps = 4000;
+  for (const FeatureImportance& f : find_importance(model, data, options).features)
+    if (f.cell >= 0) order[static_cast<std::size_t>(f.tree)].push_back(f.cell);
+  return order;
+}
+
+Json tree_json(const Model& model, std::size_t number, const Observations& seen, const std::vector<int>& order) {
   WordOptions options;
   options.symbols = true;
   options.scale = seen.scale[number];
@@ -54,8 +79,9 @@ Json tree_json(const Model& model, std::size_t number, const Observations& seen)
     counts.push_back(count_text(seen.leaves[number][static_cast<std::size_t>(j)], model.schema.task));
   }
   for (int k = 0; k < tree.n_m; ++k) used.push_back(words.view.cell_in_use(k));
-  Json json = {{"features", words.feature}, {"used", used},     {"tests", tests},
-               {"leaves", leaves},          {"counts", counts}, {"view", view_json(words.view)}};
+  Json json = {{"features", words.feature},  {"used", used},     {"tests", tests},
+               {"leaves", leaves},           {"counts", counts}, {"view", view_json(words.view)},
+               {"cells", cells_json(words)}, {"order", order}};
   if (words.view.nodes.size() <= kMaxDrawnTreeNodes) {
     SvgOptions svg;
     svg.seen = &seen;
@@ -82,14 +108,15 @@ Json rules_json(const InputTree& tree) {
 
 Json words_json(const Model& model, const Sequences& data) {
   const Observations seen = observe(model, data);
+  const std::vector<std::vector<int>> order = cells_by_importance(model, data);
   Json json = Json::array();
-  for (std::size_t t = 0; t < model.trees.size(); ++t) json.push_back(tree_json(model, t, seen));
+  for (std::size_t t = 0; t < model.trees.size(); ++t) json.push_back(tree_json(model, t, seen, order[t]));
   return json;
 }
 
 Json machine_part_json(const Model& model, const Sequences& data) {
   const Machine machine = find_machine(model, data);
-  if (machine.slots.empty() || machine.states.size() > kMaxStates) return nullptr;
+  if (machine.slots.empty() || machine.states.size() < 2 || machine.states.size() > kMaxStates) return nullptr;
   Json states = Json::array(), rules = Json::array();
   for (const MachineState& state : machine.states) {
     Json ranges = Json::array();

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "remede/analysis/cells.h"
 #include "remede/base/error.h"
 #include "remede/base/file.h"
 #include "remede/base/text.h"
@@ -13,6 +14,8 @@
 #include "remede/draw/svg.h"
 #include "remede/draw/text.h"
 #include "remede/draw/trace.h"
+#include "remede/model/ranges.h"
+#include "remede/model/size.h"
 #include "remede/pages/html.h"
 #include "remede/pages/report_parts.h"
 #include "remede/pages/sample.h"
@@ -32,20 +35,45 @@ bool any_target(const Sequences& data) {
 
 std::string head_figures(const Model& model, const Sequences& data, const Scores* scores) {
   std::vector<html::Figure> texts;
-  if (scores && model.schema.task == Task::kClassification)
-    texts.push_back({"accuracy", percent(scores->classification.accuracy)});
+  const bool classifies = model.classifies();
+  if (scores && classifies) texts.push_back({"accuracy", percent(scores->classification.accuracy)});
   if (scores && !scores->regression.objective.empty())
     texts.push_back(
         {scores->regression.objective.front().title, short_number(scores->regression.objective.front().value, 4)});
-  if (scores && model.schema.task == Task::kRegression)
+  if (scores && !classifies) {
     texts.push_back({"RMSE", short_number(scores->regression.overall.rmse, 4)});
-  int cells = 0;
-  for (const Tree& tree : model.trees) cells += tree.n_m;
-  texts.push_back({"steps", grouped(static_cast<long long>(data.steps()))});
+    if (std::isfinite(scores->regression.overall.r2))
+      texts.push_back({"R2", fmt::format("{:.3f}", scores->regression.overall.r2)});
+  }
+  if (scores) {
+    const double naive = naive_score(model, data);
+    texts.push_back(classifies ? html::Figure{"accuracy of always the most frequent class", percent(naive)}
+                               : html::Figure{"RMSE of always the mean", short_number(naive, 4)});
+    texts.push_back({"targets", grouped(static_cast<long long>(scores->steps))});
+  } else {
+    texts.push_back({"steps", grouped(static_cast<long long>(data.steps()))});
+  }
+  const Size size = size_of(model);
   texts.push_back({"sequences", grouped(static_cast<long long>(data.count()))});
-  texts.push_back({"nodes", grouped(model.node_count())});
-  texts.push_back({"memory cells", std::to_string(cells)});
+  texts.push_back({"numbers", grouped(size.numbers)});
+  texts.push_back({"cells", grouped(size.cells)});
+  texts.push_back({"splits", grouped(size.splits)});
   return html::figures(texts);
+}
+
+// What each cell does, in words; nothing where cells have no laws.
+std::string cell_section(const Model& model) {
+  std::string body;
+  for (std::size_t t = 0; t < model.trees.size(); ++t) {
+    std::vector<std::vector<std::string>> rows;
+    for (const CellStory& story : cell_stories(make_wording(model, t)))
+      rows.push_back(
+          {xml_escaped(story.name), xml_escaped(story.kind), xml_escaped(story.words), xml_escaped(story.facts)});
+    if (rows.empty()) continue;
+    if (model.trees.size() > 1) body += fmt::format("<h3>Tree {} of {}</h3>\n", t + 1, model.trees.size());
+    body += "<div class=\"cells\">" + html::table({"cell", "", "what it does", "on these data"}, rows) + "</div>\n";
+  }
+  return body.empty() ? "" : html::section("cells", "What it remembers", body);
 }
 
 std::string curve_section(const TrainingRecord& training) {
@@ -81,12 +109,13 @@ std::string tree_section(const Model& model, const Observations& seen) {
   if (model.trees.size() > kMaxTrees)
     body += html::paragraph(fmt::format("... and {} more trees.", model.trees.size() - kMaxTrees));
   body += rule_list(model, seen);
-  return html::section("tree", model.trees.size() > 1 ? "Trees" : "Tree", body);
+  const bool one_leaf = model.trees.size() == 1 && model.trees[0].has_laws() && model.trees[0].inner_count() == 0;
+  return html::section("tree", model.trees.size() > 1 ? "Trees" : one_leaf ? "Model" : "Tree", body);
 }
 
 std::string machine_section(const Model& model, const Sequences& data) {
   const Machine machine = find_machine(model, data);
-  if (machine.slots.empty()) return "";
+  if (machine.slots.empty() || machine.states.size() < 2) return "";
   return html::section("machine", "State machine", html::figure(machine_svg(machine, false)));
 }
 
@@ -127,14 +156,17 @@ std::string origin(const ReportOptions& options) {
 
 }  // namespace
 
-std::string report_page(const Model& model, const Dataset& data, const ReportOptions& options) {
+std::string report_page(const Model& given, const Dataset& data, const ReportOptions& options) {
+  Model model = given;
   const Sequences& sequences = data.sequences;
   if (sequences.steps() == 0) fail("report: expected data with at least one step, got none");
+  note_ranges(model, sequences);  // what the cells held on these data
   const Predictions predictions = predict(model, sequences, options.threads);
   Scores scores;
   const bool scored = any_target(sequences);
   if (scored) scores = evaluate(model.objective(), predictions, sequences);
   std::string body = origin(options) + head_figures(model, sequences, scored ? &scores : nullptr);
+  body += cell_section(model);
   if (scored) body += score_section(model, sequences, predictions, scores);
   body += tree_section(model, observe(model, sequences));
   body += machine_section(model, sequences);

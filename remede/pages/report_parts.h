@@ -17,6 +17,10 @@ std::string data_section(const Model& model, const Dataset& data);
 std::string score_section(const Model& model, const Sequences& data, const Predictions& predictions,
                           const Scores& scores);
 
+// What a model without inputs would score: the accuracy of always the most frequent class, or the RMSE of always the
+// mean. REQUIRES: some step carries a target.
+double naive_score(const Model& model, const Sequences& data);
+
 // How much each input and cell matters, and how far back the model looks.
 std::string importance_section(const Model& model, const Sequences& data, int threads);
 

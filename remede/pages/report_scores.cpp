@@ -31,7 +31,7 @@ std::string class_scores(const Model& model, const ClassificationScores& scores)
                                 class_ink(static_cast<int>(c)).name, xml_escaped(model.schema.classes[c])),
                     score(s.recall), score(s.precision), score(s.f1), count(s.support)});
   }
-  return html::table({"class", "recall", "precision", "F1", "steps"}, rows);
+  return html::table({"class", "recall", "precision", "F1", "targets"}, rows);
 }
 
 // A row per class, a column per answer; as dark as its share of the row, mistakes in red.
@@ -104,7 +104,7 @@ std::string value_scores(const Model& model, const RegressionScores& scores) {
 
 std::string scatters(const Model& model, const Sequences& data, const Predictions& predictions) {
   const auto n_y = static_cast<std::size_t>(model.n_y()), n_t = model.schema.targets.size();
-  std::string body = "<div class=\"row\">\n";
+  std::string body;
   for (std::size_t o = 0; o < std::min(n_t, kMaxScatterPlots); ++o) {
     const auto point = static_cast<std::size_t>(point_output(model.objective(), static_cast<int>(o)));
     std::vector<float> targets, answers;
@@ -115,10 +115,67 @@ std::string scatters(const Model& model, const Sequences& data, const Prediction
     }
     body += html::figure(scatter_chart(targets, answers, model.schema.targets[o]));
   }
-  return body + "</div>\n";
+  return body;
+}
+
+// Targets and answers of one sequence over time: the longest one with targets. Long ones as means of several steps.
+std::string observed_and_predicted(const Model& model, const Sequences& data, const Predictions& predictions) {
+  constexpr std::size_t kMostPoints = 700;
+  const auto n_y = static_cast<std::size_t>(model.n_y());
+  std::size_t longest = 0;
+  for (std::size_t s = 1; s < data.count(); ++s)
+    if (data.length(s) > data.length(longest)) longest = s;
+  const std::size_t length = data.length(longest), first = static_cast<std::size_t>(data.offset[longest]);
+  if (length < 2) return "";
+  const std::size_t every = (length + kMostPoints - 1) / kMostPoints;
+  std::string body = "<h3>Observed and predicted over time</h3>\n";
+  if (data.count() > 1) body += html::paragraph("The longest sequence.");
+  if (every > 1) body += html::paragraph(fmt::format("Each point is the mean of {} steps.", every));
+  for (std::size_t o = 0; o < std::min(n_y, kMaxScatterPlots); ++o) {
+    Series observed{"observed", {}, &class_ink(1)}, predicted{"predicted", {}, &class_ink(0)};
+    for (std::size_t begin = 0; begin < length; begin += every) {
+      double target = 0, answer = 0, targets = 0, answers = 0;
+      for (std::size_t i = first + begin; i < first + std::min(length, begin + every); ++i) {
+        const auto y = static_cast<double>(predictions.output[i * n_y + o]);
+        if (std::isfinite(y)) answer += y, ++answers;
+        if (data.weight[i] > 0) target += static_cast<double>(data.value[i * n_y + o]), ++targets;
+      }
+      observed.values.push_back(targets > 0 ? target / targets : std::nan(""));
+      predicted.values.push_back(answers > 0 ? answer / answers : std::nan(""));
+    }
+    observed.name = n_y > 1 ? fmt::format("{} observed", model.schema.targets[o]) : "observed";
+    ChartOptions options;
+    options.width = 1200;
+    options.height = 300;
+    options.x_name = "step";
+    options.step = static_cast<double>(every);
+    body += html::figure(line_chart({observed, predicted}, options));
+  }
+  return body;
 }
 
 }  // namespace
+
+double naive_score(const Model& model, const Sequences& data) {
+  const auto n_y = static_cast<std::size_t>(model.n_y());
+  std::vector<double> sum(n_y);
+  double weight = 0, squared = 0;
+  const bool classifies = model.schema.task == Task::kClassification;
+  for (std::size_t t = 0; t < data.steps(); ++t) {
+    const auto w = static_cast<double>(data.weight[t]);
+    if (w <= 0) continue;
+    weight += w;
+    if (classifies) sum[static_cast<std::size_t>(data.label[t])] += w;
+    for (std::size_t o = 0; !classifies && o < n_y; ++o) sum[o] += w * static_cast<double>(data.value[t * n_y + o]);
+  }
+  if (classifies) return *std::max_element(sum.begin(), sum.end()) / weight;
+  for (std::size_t t = 0; t < data.steps(); ++t)
+    for (std::size_t o = 0; data.weight[t] > 0 && o < n_y; ++o) {
+      const double d = static_cast<double>(data.value[t * n_y + o]) - sum[o] / weight;
+      squared += static_cast<double>(data.weight[t]) * d * d / static_cast<double>(n_y);
+    }
+  return std::sqrt(squared / weight);
+}
 
 std::string score_section(const Model& model, const Sequences& data, const Predictions& predictions,
                           const Scores& scores) {
@@ -138,8 +195,10 @@ std::string score_section(const Model& model, const Sequences& data, const Predi
   figures.insert(figures.end(),
                  {{"RMSE", size_of(overall.rmse)}, {"MAE", size_of(overall.mae)}, {"R2", score(overall.r2)}});
   std::string body = html::table({}, figures);
+  body += observed_and_predicted(model, data, predictions);
+  body += value_scores(model, scores.regression);
   body +=
-      value_scores(model, scores.regression) + scatters(model, data, predictions) + over_time(model, data, predictions);
+      "<div class=\"row\">\n" + scatters(model, data, predictions) + over_time(model, data, predictions) + "</div>\n";
   return html::section("scores", "Scores", body);
 }
 

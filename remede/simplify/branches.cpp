@@ -189,7 +189,8 @@ class MergeAlike : Walk {
     };
     return same_row(tree_.output, n_y) && same_row(tree_.linear, n_y * static_cast<std::size_t>(tree_.n_v())) &&
            same_row(tree_.gate, n_m) && same_row(tree_.write, n_m * static_cast<std::size_t>(tree_.n_w())) &&
-           same_row(tree_.bias, n_m) && same_row(tree_.blend, n_m);
+           same_row(tree_.bias, n_m) && same_row(tree_.blend, n_m) && same_row(tree_.cells.tap_leaf, n_m) &&
+           same_row(tree_.cells.leaf_linear, n_y * (static_cast<std::size_t>(tree_.n_x) + 2 * n_m));
   }
 
   // Both sides begin with the same test, and on one outcome of it they do the same: ask it first, and the node's own

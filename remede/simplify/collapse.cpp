@@ -260,7 +260,7 @@ bool collapse(Draft& draft, Judge& judge, bool close_writes) {
       Collapse collapse(draft, t, judge);
       changed = collapse.remove_unvisited() || changed;
       changed = collapse.collapse_splits() || changed;
-      if (close_writes) changed = collapse.close_writes() || changed;
+      if (close_writes && !draft.tree(t).has_laws()) changed = collapse.close_writes() || changed;
     }
     changed_ever = changed_ever || changed;
   }

@@ -23,6 +23,8 @@ std::string Draft::test(int t, std::int32_t node) const {
 }
 
 std::string Draft::cell(int t, int k) const {
+  const Tree& of = tree(t);
+  if (!of.cell_name.empty()) return of.cell_name[static_cast<std::size_t>(k)];
   return fmt::format("m{}", cells[static_cast<std::size_t>(t)][static_cast<std::size_t>(k)] + 1);
 }
 

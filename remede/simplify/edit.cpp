@@ -28,6 +28,9 @@ void take_leaves(Tree& tree, const std::vector<std::int32_t>& from) {
   tree.write = take_rows(tree.write, n_m * static_cast<std::size_t>(tree.n_w()), from);
   tree.bias = take_rows(tree.bias, n_m, from);
   tree.blend = take_rows(tree.blend, n_m, from);
+  tree.cells.tap_leaf = take_rows(tree.cells.tap_leaf, n_m, from);
+  tree.cells.leaf_linear =
+      take_rows(tree.cells.leaf_linear, n_y * (static_cast<std::size_t>(tree.n_x) + 2 * n_m), from);
 }
 
 void take_inner(Tree& tree, const std::vector<std::int32_t>& from) {
@@ -44,6 +47,45 @@ std::vector<std::size_t> columns(int old_inputs, std::span<const int> inputs, st
   for (const int input : inputs) from.push_back(static_cast<std::size_t>(input));
   for (const int cell : cells) from.push_back(static_cast<std::size_t>(old_inputs + cell));
   return from;
+}
+
+// The columns `from` of every row of `values`, each `width` wide.
+std::vector<float> take_columns(const std::vector<float>& values, std::size_t width,
+                                const std::vector<std::size_t>& from) {
+  std::vector<float> taken;
+  for (std::size_t row = 0; width > 0 && row < values.size() / width; ++row)
+    for (const std::size_t column : from) taken.push_back(values[row * width + column]);
+  return taken;
+}
+
+// Names and ranges of the cells that stay.
+void take_notes(Tree& tree, const std::vector<std::int32_t>& cells) {
+  tree.cell_name = take_rows(tree.cell_name, 1, cells);
+  tree.level_range = take_rows(tree.level_range, 1, cells);
+  tree.share_range = take_rows(tree.share_range, 1, cells);
+}
+
+// REQUIRES: cells rise, so that what is earlier stays earlier.
+Cells take_cells(const Tree& tree, std::span<const int> inputs, std::span<const int> kept) {
+  const Cells& all = tree.cells;
+  const auto n_x = static_cast<std::size_t>(tree.n_x), n_m = static_cast<std::size_t>(tree.n_m);
+  const std::vector<std::int32_t> rows(kept.begin(), kept.end());
+  const std::vector<std::size_t> x = columns(tree.n_x, inputs, {}), m = columns(0, {}, kept);
+  std::vector<std::size_t> answer = columns(tree.n_x, inputs, kept);
+  for (const std::size_t k : m) answer.push_back(n_x + n_m + k);
+  Cells cells;
+  cells.law = take_rows(all.law, 1, rows);
+  cells.bias = take_rows(all.bias, 1, rows);
+  cells.input = take_columns(take_rows(all.input, n_x, rows), n_x, x);
+  cells.earlier = take_columns(take_rows(all.earlier, n_m, rows), n_m, m);
+  cells.tap = take_rows(all.tap, 1, rows);
+  cells.tap_input = take_columns(take_rows(all.tap_input, n_x, rows), n_x, x);
+  cells.tap_level = take_rows(all.tap_level, 1, rows);
+  cells.tap_leaf = take_columns(all.tap_leaf, n_m, m);
+  cells.first = take_rows(all.first, 1, rows);
+  cells.linear = take_columns(all.linear, n_x + 2 * n_m, answer);
+  cells.leaf_linear = take_columns(all.leaf_linear, n_x + 2 * n_m, answer);
+  return cells;
 }
 
 }  // namespace
@@ -108,6 +150,11 @@ Tree select_features(const Tree& tree, std::span<const int> inputs, std::span<co
   for (std::size_t i = 0; i < v.size(); ++i) new_feature[v[i]] = static_cast<std::int32_t>(i);
   for (std::int32_t& feature : result.feature) feature = new_feature[static_cast<std::size_t>(feature)];
 
+  take_notes(result, {cells.begin(), cells.end()});
+  if (tree.has_laws()) {
+    result.cells = take_cells(tree, inputs, cells);
+    return result;
+  }
   const bool reads_memory = tree.form.write_reads == WriteReads::kInputsAndMemory;
   const std::vector<std::size_t> w = columns(tree.n_x, inputs, reads_memory ? cells : std::span<const int>());
   result.linear.clear();

@@ -68,6 +68,7 @@ class DropSmall : Editor {
   using Editor::Editor;
 
   bool run() {
+    if (tree_.has_laws()) return drop_of_laws();
     sizes_ = judge_.feature_sizes(t_, tree_.n_v());
     bool changed = drop_features();
     for (int leaf = 0; leaf < tree_.leaf_count(); ++leaf) {
@@ -139,6 +140,25 @@ class DropSmall : Editor {
     return dropped > 0;
   }
 
+  // One number of the laws after the other, the smallest share of its list first.
+  bool drop_of_laws() {
+    Cells& c = tree_.cells;
+    int dropped = 0;
+    for (std::vector<float>* list :
+         {&c.leaf_linear, &c.tap_leaf, &c.tap_level, &c.tap_input, &c.earlier, &c.input, &c.linear}) {
+      std::vector<float*> by_size;
+      for (float& weight : *list)
+        if (weight != 0.0F && std::isfinite(weight)) by_size.push_back(&weight);
+      std::stable_sort(by_size.begin(), by_size.end(),
+                       [](const float* a, const float* b) { return std::abs(*a) < std::abs(*b); });
+      for (float* weight : by_size) dropped += try_numbers({{weight, 0.0F}}, leaves_below(tree_.root())) ? 1 : 0;
+    }
+    if (dropped > 0)
+      draft_.note(Cause::kSmall, t_, count_of(static_cast<std::size_t>(dropped), "weight"), "the data do not need them",
+                  0);
+    return dropped > 0;
+  }
+
   static std::string count_of(std::size_t count, const char* what) {
     return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
   }
@@ -158,6 +178,7 @@ class RoundNumbers : Editor {
       note(used, fmt::format("the threshold of {}", test));
       changed = changed || used > 0;
     }
+    changed = round_laws() || changed;
     const auto n_m = static_cast<std::size_t>(tree_.n_m);
     for (int leaf = 0; leaf < tree_.leaf_count(); ++leaf) {
       const std::vector<std::uint8_t> touched = leaves_below(~leaf);
@@ -177,6 +198,26 @@ class RoundNumbers : Editor {
   }
 
  private:
+  bool round_laws() {
+    Cells& c = tree_.cells;
+    bool changed = false;
+    const std::pair<const char*, std::vector<float>*> lists[] = {{"biases of the cells", &c.bias},
+                                                                 {"input weights of the cells", &c.input},
+                                                                 {"weights of earlier cells", &c.earlier},
+                                                                 {"taps", &c.tap},
+                                                                 {"input weights of the taps", &c.tap_input},
+                                                                 {"level weights of the taps", &c.tap_level},
+                                                                 {"leaves' shifts of the taps", &c.tap_leaf},
+                                                                 {"answer's weights", &c.linear},
+                                                                 {"leaves' own weights", &c.leaf_linear}};
+    for (const auto& [what, list] : lists) {
+      const int used = round(*list, leaves_below(tree_.root()));
+      note(used, fmt::format("the {}", what));
+      changed = changed || used > 0;
+    }
+    return changed;
+  }
+
   // The number of digits that was accepted; 0 where nothing changed.
   int round(std::span<float> values, const std::vector<std::uint8_t>& touched) {
     for (int digits = digits_; digits < kAllDigits; ++digits) {

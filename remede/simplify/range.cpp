@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "remede/base/arithmetic.h"
+#include "remede/model/cells.h"
 
 namespace remede {
 namespace {
@@ -88,20 +89,21 @@ Range add(const Range& m, const Range& u) {
   return {std::max(m.low + u.low, -kAddLimit), std::min(m.high + u.high, kAddLimit), m.nan || u.nan};
 }
 
+namespace {
+
+constexpr double kRounding = 1.1 * 0x1p-23;
+
 // In real numbers the cell becomes (1 - share) m + share u: it rises with both, so the ends of the intervals give the
 // ends of the result. The rounding of the three operations is then allowed for: that of u - m and of its product with
 // the share are relative to share |u - m|, that of the sum to the result. Besides, a cell never moves away from u, and
 // never past it by more than the rounding of u - m and of the sum: this keeps the bounds of a slowly moving average
 // from creeping outwards.
-Range blend(const Range& m, const Range& u, float share) {
-  if (!m.has_numbers() || !u.has_numbers()) return {kInfinity, -kInfinity, true};
-  const bool nan = m.nan || u.nan;
+Range moved(const Range& m, const Range& u, float share) {
   if (m.low == m.high && u.low == u.high) {
-    const float moved = m.low + share * (u.low - m.low);
-    return {moved, moved, nan};
+    const float after = m.low + share * (u.low - m.low);
+    return {after, after, false};
   }
-  if (share == 0.0F) return {m.low, m.high, nan};
-  constexpr double kRounding = 1.1 * 0x1p-23;
+  if (share == 0.0F) return {m.low, m.high, false};
   const double a = share;
   const double farthest =
       std::max({std::abs(static_cast<double>(u.high) - m.low), std::abs(static_cast<double>(m.high) - u.low)});
@@ -110,7 +112,56 @@ Range blend(const Range& m, const Range& u, float share) {
   const double error = kRounding * (a * farthest + std::max(std::abs(low), std::abs(high))) + 1e-44;
   low = std::max(low - error, std::min<double>(m.low, u.low - kRounding * (farthest + std::abs(u.low)) - 1e-44));
   high = std::min(high + error, std::max<double>(m.high, u.high + kRounding * (farthest + std::abs(u.high)) + 1e-44));
-  return {std::max(below(low), -kBlendLimit), std::min(above(high), kBlendLimit), nan};
+  return {below(low), above(high), false};
+}
+
+}  // namespace
+
+Range blend(const Range& m, const Range& u, float share) {
+  if (!m.has_numbers() || !u.has_numbers()) return {kInfinity, -kInfinity, true};
+  Range after = moved(m, u, share);
+  if (m.low != m.high || u.low != u.high) {
+    after.low = std::max(after.low, -kBlendLimit);
+    after.high = std::min(after.high, kBlendLimit);
+  }
+  after.nan = m.nan || u.nan;
+  return after;
+}
+
+Range bounded(const Range& a) {
+  const Range numbers = a.has_numbers() ? Range{bounded(a.low), bounded(a.high), false} : Range::point(0.0F);
+  return a.nan ? join(numbers, Range::point(0.0F)) : numbers;
+}
+
+Range positive(const Range& a) { return {positive(a.low), positive(a.high), a.nan}; }
+
+// base/arithmetic.h promises sigmoid within 2e-7, relative, above -87 and 0 below: as with tanh.
+Range sigmoid(const Range& x) {
+  if (x.low == x.high) return Range::point(sigmoid(x.low));
+  constexpr double kSlack = 1e-6;
+  return {std::max(below(sigmoid(x.low) * (1 - kSlack)), 0.0F), std::min(above(sigmoid(x.high) * (1 + kSlack)), 1.0F),
+          false};
+}
+
+// Levels and what comes in are not negative. Addition and the product rise with what they are made of, rounding
+// included; S - q S is (1 - q) S but for the rounding of the product and of the difference.
+CellRange step_store(const Range& level, const Range& argument, const Range& share) {
+  const Range in = positive(argument);
+  const Range sum{level.low + in.low, std::min(level.high + in.high, kLevelLimit), false};
+  const Range output{share.low * sum.low, share.high * sum.high, false};
+  if (sum.is_point() && share.is_point()) return {Range::point(sum.low - output.low), output};
+  if (share.low == 0.0F && share.high == 0.0F) return {sum, output};
+  const double error = kRounding * sum.high + 1e-44;
+  const double low = (1 - static_cast<double>(share.high)) * sum.low - error;
+  const double high = (1 - static_cast<double>(share.low)) * sum.high + error;
+  return {{std::max(below(low), 0.0F), std::min(above(high), sum.high), false}, output};
+}
+
+// The level after the step is linear in the share, so the ends of the share give its ends.
+CellRange step_average(const Range& level, const Range& u, const Range& share) {
+  const Range after = join(moved(level, u, share.low), moved(level, u, share.high));
+  const Range held{std::max(after.low, -kLevelLimit), std::min(after.high, kLevelLimit), false};
+  return {held, held};
 }
 
 }  // namespace remede

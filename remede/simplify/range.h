@@ -55,4 +55,19 @@ inline constexpr float kBlendLimit = 1.000001F;
 Range add(const Range& m, const Range& u);
 Range blend(const Range& m, const Range& u, float share);
 
+// The pieces of a cell with a law (model/cells.h). No level leaves [-kLevelLimit, kLevelLimit]: a store stops growing
+// where adding kCellBound no longer changes it.
+inline constexpr float kLevelLimit = 0x1p25F * 1e30F;
+Range bounded(const Range& a);
+Range positive(const Range& a);
+Range sigmoid(const Range& x);
+
+struct CellRange {
+  Range level;  // after the step
+  Range output;
+};
+// REQUIRES: share within [0, 1], argument bounded.
+CellRange step_store(const Range& level, const Range& argument, const Range& share);
+CellRange step_average(const Range& level, const Range& u, const Range& share);
+
 }  // namespace remede

@@ -12,10 +12,14 @@ Reach::Reach(const Tree& tree, std::span<const float> fill, const ReachOptions& 
     : tree_(tree),
       fill_(fill),
       any_input_(options.finite_inputs ? Range::finite() : Range::all()),
-      zero_is_none_(options.zero_is_none),
-      limit_(tree.form.write_rule == WriteRule::kBlend ? kBlendLimit : kAddLimit),
+      zero_is_none_(options.zero_is_none || tree.has_laws()),
+      limit_(tree.has_laws()                             ? kLevelLimit
+             : tree.form.write_rule == WriteRule::kBlend ? kBlendLimit
+                                                         : kAddLimit),
       leaves_(static_cast<std::size_t>(tree.leaf_count())),
       pack_of_(static_cast<std::size_t>(tree.n_m)) {
+  constexpr int kMostLaws = 64;  // following one cell takes a look at all cells before it
+  const bool too_many_laws = tree.has_laws() && tree.n_m > kMostLaws;
   std::vector<Range> box(static_cast<std::size_t>(tree.n_v()), Range::all());
   std::fill_n(box.begin(), tree.n_x, any_input_);
   describe_leaves(tree.root(), box);
@@ -23,7 +27,7 @@ Reach::Reach(const Tree& tree, std::span<const float> fill, const ReachOptions& 
   start(true, options.joint_work);
   if (!search(options.joint_states)) {
     start(false, options.cell_work);
-    if (!search(std::numeric_limits<std::size_t>::max())) start_unknown();
+    if (too_many_laws || !search(std::numeric_limits<std::size_t>::max())) start_unknown();
   }
   for (Leaf& leaf : leaves_) leaf.dead = !leaf_open(leaf);
 }
@@ -61,14 +65,22 @@ void Reach::describe_leaf(int number, const std::vector<Range>& box) {
   for (int k = 0; k < tree_.n_m; ++k) {
     const std::size_t at =
         static_cast<std::size_t>(number) * static_cast<std::size_t>(tree_.n_m) + static_cast<std::size_t>(k);
-    if (tree_.gate[at] == 0) continue;
-    Range sum = Range::point(tree_.form.write_bias ? tree_.bias[at] : 0.0F);
-    const float* row = tree_.write.data() + at * static_cast<std::size_t>(tree_.n_w());
-    for (int i = 0; i < tree_.n_x; ++i) {
-      const auto input = static_cast<std::size_t>(i);
-      sum = plus_term(sum, row[i], filled(box[input], fill_[input]));
+    const auto weighted = [&](float constant, const float* row) {
+      Range sum = Range::point(constant);
+      for (int i = 0; i < tree_.n_x; ++i) {
+        const auto input = static_cast<std::size_t>(i);
+        sum = plus_term(sum, row[i], filled(box[input], fill_[input]));
+      }
+      return sum;
+    };
+    const auto cell = static_cast<std::size_t>(k), n_x = static_cast<std::size_t>(tree_.n_x);
+    if (tree_.has_laws()) {
+      leaf.written[cell] = weighted(tree_.cells.bias[cell], tree_.cells.input.data() + cell * n_x);
+      leaf.tap.push_back(weighted(tree_.cells.tap[cell], tree_.cells.tap_input.data() + cell * n_x));
+    } else if (tree_.gate[at] != 0) {
+      leaf.written[cell] = weighted(tree_.form.write_bias ? tree_.bias[at] : 0.0F,
+                                    tree_.write.data() + at * static_cast<std::size_t>(tree_.n_w()));
     }
-    leaf.written[static_cast<std::size_t>(k)] = sum;
   }
 }
 
@@ -87,7 +99,7 @@ void Reach::cut_cells() {
 // Without thresholds there is one region.
 Range Reach::region(int cell, std::uint32_t number) const {
   const auto& cuts = cuts_[static_cast<std::size_t>(cell)];
-  if (cuts.empty()) return {-limit_, limit_, true};
+  if (cuts.empty()) return {-limit_, limit_, !tree_.has_laws()};
   if (number > cuts.size()) return {Range::none().low, Range::none().high, true};
   Range bounds{-limit_, limit_, false};
   if (number > 0) bounds.low = std::max(bounds.low, cuts[number - 1]);
@@ -109,7 +121,7 @@ void Reach::start(bool joint, std::size_t work) {
 void Reach::start_unknown() {
   for (Pack& pack : packs_) {
     pack.number.clear();
-    pack.states.assign(1, {std::vector<Range>(pack.cells.size(), Range{-limit_, limit_, true}), 0, false});
+    pack.states.assign(1, {std::vector<Range>(pack.cells.size(), Range{-limit_, limit_, !tree_.has_laws()}), 0, false});
   }
 }
 
@@ -179,12 +191,46 @@ Range Reach::value_written(std::size_t leaf, int cell, const Pack& pack, const S
 // next: (cells of the pack) what they can hold after a step through the leaf.
 void Reach::step(const Pack& pack, const State& state, std::size_t leaf, std::vector<Range>& next) const {
   next = state.cells;
+  if (tree_.has_laws()) {
+    step_by_laws(pack, state, leaf, next);
+    return;
+  }
   for (std::size_t i = 0; i < pack.cells.size(); ++i) {
     const std::size_t at = leaf * static_cast<std::size_t>(tree_.n_m) + static_cast<std::size_t>(pack.cells[i]);
     if (tree_.gate[at] == 0) continue;
     const Range u = value_written(leaf, pack.cells[i], pack, state);
     next[i] =
         tree_.form.write_rule == WriteRule::kAdd ? add(state.cells[i], u) : blend(state.cells[i], u, tree_.blend[at]);
+  }
+}
+
+CellRange Reach::step_law(std::size_t leaf, int cell, const Range& level, const std::vector<Range>& outputs) const {
+  const Cells& cells = tree_.cells;
+  const auto k = static_cast<std::size_t>(cell), n_m = static_cast<std::size_t>(tree_.n_m);
+  const float offset = cells.tap_leaf[leaf * n_m + k];
+  Range share = Range::point(offset < 0.0F ? 0.0F : 1.0F);
+  if (!std::isinf(offset)) {
+    const Range sum = plus_term(leaves_[leaf].tap[k], cells.tap_level[k], level);
+    share = sigmoid(bounded(plus_term(sum, offset, Range::point(1.0F))));
+  }
+  Range argument = leaves_[leaf].written[k];
+  for (std::size_t j = 0; j < k; ++j) argument = plus_term(argument, cells.earlier[k * n_m + j], outputs[j]);
+  argument = bounded(argument);
+  if (cells.law[k] == Law::kStore) return step_store(level, argument, share);
+  const Range u = cells.law[k] == Law::kAverage ? argument : positive(argument);
+  CellRange after = step_average(level, u, share);
+  if (cells.first[k] != 0) after.level = after.output = join(after.level, u);
+  return after;
+}
+
+void Reach::step_by_laws(const Pack& pack, const State& state, std::size_t leaf, std::vector<Range>& next) const {
+  std::vector<Range> outputs;
+  std::size_t i = 0;  // into the pack, whose cells rise
+  for (int k = 0; i < pack.cells.size(); ++k) {
+    const bool inside = pack.cells[i] == k;
+    const CellRange after = step_law(leaf, k, inside ? state.cells[i] : cell_at(static_cast<int>(leaf), k), outputs);
+    outputs.push_back(after.output);
+    if (inside) next[i++] = after.level;
   }
 }
 
@@ -284,6 +330,7 @@ Range Reach::input_at(int number, int input) const {
 bool Reach::write_idle(int number, int cell) const {
   const auto leaf = static_cast<std::size_t>(number);
   const std::size_t at = leaf * static_cast<std::size_t>(tree_.n_m) + static_cast<std::size_t>(cell);
+  if (tree_.has_laws()) return false;  // a law has no write that could go
   if (tree_.gate[at] == 0 || leaves_[leaf].dead) return true;
   const Pack& pack = packs_[pack_of_[static_cast<std::size_t>(cell)]];
   const auto i = static_cast<std::size_t>(std::find(pack.cells.begin(), pack.cells.end(), cell) - pack.cells.begin());

@@ -55,7 +55,8 @@ class Reach {
   struct Leaf {
     std::vector<Range> memory;                          // (n_m) what the tests above it let through
     std::vector<std::pair<std::int32_t, Range>> input;  // the inputs tested above it, and what the tests let through
-    std::vector<Range> written;                         // (n_m) bias + write . x, where the gate is open
+    std::vector<Range> written;                         // (n_m) bias + write . x, where the gate is open; or the law's
+    std::vector<Range> tap;                             // (n_m) tap + tap_input . x of cells with laws
     bool dead = false;                                  // nothing reaches it
     bool open = false;                                  // while searching: something found so far reaches it
   };
@@ -82,6 +83,9 @@ class Reach {
   bool leaf_open(const Leaf& leaf) const;
   bool fits(const State& state, const Pack& pack, const Leaf& leaf) const;
   void step(const Pack& pack, const State& state, std::size_t leaf, std::vector<Range>& next) const;
+  // Cells with laws: what the cells of the pack can hold after a step through the leaf.
+  void step_by_laws(const Pack& pack, const State& state, std::size_t leaf, std::vector<Range>& next) const;
+  CellRange step_law(std::size_t leaf, int cell, const Range& level, const std::vector<Range>& outputs) const;
   Range value_written(std::size_t leaf, int cell, const Pack& pack, const State& state) const;
   void list_regions(int cell, const Range& range, Regions& regions) const;
   bool reach(Pack& pack, const std::vector<Range>& next);

@@ -48,10 +48,11 @@ Replay::Replay(const Model& model, const Sequences& data, const Tolerance& toler
 void Replay::restart() {
   for (std::size_t t = 0; t < tracks_.size(); ++t) {
     const Tree& tree = model_.trees[t];
-    tracks_[t].m.resize(data_.steps() * static_cast<std::size_t>(tree.n_m));
+    tracks_[t].width = static_cast<std::size_t>(tree.memory_size());
+    tracks_[t].m.resize(data_.steps() * tracks_[t].width);
     tracks_[t].y.resize(data_.steps() * n_y_);
     tracks_[t].leaf.resize(data_.steps());
-    m_.resize(std::max(m_.size(), static_cast<std::size_t>(tree.n_m)));
+    m_.resize(std::max(m_.size(), tracks_[t].width));
     for (std::size_t s = 0; s < data_.count(); ++s) run_sequence(static_cast<int>(t), tree, s);
   }
   for (std::size_t s = 0; judged_ && s < data_.count(); ++s) score_sequence(s);
@@ -72,7 +73,7 @@ void Replay::add_squares(int t, std::span<double> sums, double& count) const {
       const float x = data_.x[i * n_x_ + f];
       add(sums[f], std::isnan(x) ? model_.fill[f] : x);
     }
-    for (std::size_t k = 0; k < n_m; ++k) add(sums[n_x_ + k], track.m[i * n_m + k]);
+    for (std::size_t k = 0; k < n_m; ++k) add(sums[n_x_ + k], track.m[i * track.width + k]);
   }
   count += static_cast<double>(data_.steps());
 }
@@ -80,7 +81,7 @@ void Replay::add_squares(int t, std::span<double> sums, double& count) const {
 // Keeps what the tree does on the sequence.
 void Replay::run_sequence(int t, const Tree& tree, std::size_t sequence) {
   Track& track = tracks_[static_cast<std::size_t>(t)];
-  const auto n_m = static_cast<std::size_t>(tree.n_m);
+  const std::size_t n_m = track.width;
   std::fill_n(m_.begin(), n_m, 0.0F);
   std::fill(y_.begin(), y_.end(), 0.0F);
   const auto end = static_cast<std::size_t>(data_.offset[sequence + 1]);
@@ -208,7 +209,7 @@ bool Replay::run_edit(int t, const Tree& edited, std::span<const std::uint8_t> t
                       Change& change) {
   constexpr std::size_t kStepsBetweenChecks = 64;  // steps between two checks whether to stop early
   const Track& track = tracks_[static_cast<std::size_t>(t)];
-  const auto n_m = static_cast<std::size_t>(edited.n_m);
+  const std::size_t n_m = track.width;
   const bool first_order = edited.form.output_order == OutputOrder::kFirst;
   const auto begin = static_cast<std::size_t>(data_.offset[sequence]);
   const auto end = static_cast<std::size_t>(data_.offset[sequence + 1]);

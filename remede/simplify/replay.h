@@ -67,7 +67,8 @@ class Replay {
  private:
   // What tree t did.
   struct Track {
-    std::vector<float> m;                              // (steps, n_m) before the step
+    std::size_t width = 0;                             // Tree::memory_size
+    std::vector<float> m;                              // (steps, width) before the step
     std::vector<float> y;                              // (steps, n_y) logits or values
     std::vector<std::int32_t> leaf;                    // (steps)
     std::vector<std::vector<std::uint32_t>> visitors;  // (leaves) sequences, in the order of order_
@@ -77,7 +78,7 @@ class Replay {
   struct Journal {
     std::vector<std::size_t> step;
     std::vector<std::int32_t> leaf;
-    std::vector<float> m;  // (steps run, n_m) after the step
+    std::vector<float> m;  // (steps run, width) after the step
     std::vector<float> y;  // (steps run, n_y)
     std::vector<Mark> mark;
     std::vector<std::pair<std::uint32_t, Tally>> change;

@@ -41,6 +41,8 @@ std::string test_text(const Tree& tree, const Schema& schema, std::span<const in
   const auto i = static_cast<std::size_t>(node);
   const std::int32_t f = tree.feature[i];
   if (f < tree.n_x) return fmt::format("{} >= {}", schema.inputs[static_cast<std::size_t>(f)], tree.threshold[i]);
+  if (!tree.cell_name.empty())
+    return fmt::format("{} >= {}", tree.cell_name[static_cast<std::size_t>(f - tree.n_x)], tree.threshold[i]);
   return fmt::format("m{} >= {}", cells[static_cast<std::size_t>(f - tree.n_x)] + 1, tree.threshold[i]);
 }
 

@@ -45,9 +45,23 @@ bool linear_term_idle(const Tree& tree, const Reach& reach, std::size_t leaf, in
                    seen_at(tree, reach, leaf, f), reach);
 }
 
+bool any_weight(const std::vector<float>& values, std::size_t first, std::size_t stride) {
+  for (std::size_t i = first; i < values.size(); i += stride)
+    if (values[i] != 0.0F) return true;
+  return false;
+}
+
+// Cells with laws: a term whose weight is zero is no term, so that only the weights decide what is read.
+bool law_answer_reads(const Tree& tree, int column) {
+  const auto width = static_cast<std::size_t>(tree.n_x + 2 * tree.n_m), at = static_cast<std::size_t>(column);
+  return any_weight(tree.cells.linear, at, width) || any_weight(tree.cells.leaf_linear, at, width);
+}
+
 bool is_linear(const Tree& tree) { return tree.form.leaf_output == LeafOutput::kLinear; }
 
+// Does an answer read feature f: an input, or a cell?
 bool linear_reads(const Tree& tree, const Reach& reach, int f) {
+  if (tree.has_laws()) return law_answer_reads(tree, f) || (f >= tree.n_x && law_answer_reads(tree, f + tree.n_m));
   if (!is_linear(tree)) return false;
   for (std::size_t leaf = 0; leaf < static_cast<std::size_t>(tree.leaf_count()); ++leaf)
     for (int o = 0; o < tree.n_y; ++o)
@@ -57,6 +71,12 @@ bool linear_reads(const Tree& tree, const Reach& reach, int f) {
 
 // Does any write of the cell read feature f?
 bool write_reads(const Tree& tree, const Reach& reach, int cell, int f) {
+  if (tree.has_laws()) {
+    const auto k = static_cast<std::size_t>(cell), n_x = static_cast<std::size_t>(tree.n_x);
+    const auto at = static_cast<std::size_t>(f);
+    if (f >= tree.n_x) return tree.cells.earlier[k * static_cast<std::size_t>(tree.n_m) + at - n_x] != 0.0F;
+    return tree.cells.input[k * n_x + at] != 0.0F || tree.cells.tap_input[k * n_x + at] != 0.0F;
+  }
   if (f >= tree.n_w()) return false;
   for (std::size_t leaf = 0; leaf < static_cast<std::size_t>(tree.leaf_count()); ++leaf)
     if (!write_term_idle(tree, reach, leaf, cell, f)) return true;
@@ -112,6 +132,11 @@ void read_inputs_only(Tree& tree) {
 }  // namespace
 
 void canonicalise(Tree& tree) {
+  Cells& cells = tree.cells;
+  for (std::vector<float>* weights : {&cells.input, &cells.earlier, &cells.tap_input, &cells.tap_level, &cells.tap_leaf,
+                                      &cells.linear, &cells.leaf_linear})
+    for (float& weight : *weights)
+      if (weight == 0.0F) weight = 0.0F;  // the plus sign
   const auto n_w = static_cast<std::size_t>(tree.n_w());
   for (std::size_t at = 0; at < tree.gate.size(); ++at) {
     const bool open = tree.gate[at] != 0;
@@ -126,6 +151,7 @@ void canonicalise(Tree& tree) {
 
 bool close_idle_writes(Draft& draft, int t, const Reach& reach) {
   Tree& tree = draft.tree(t);
+  if (tree.has_laws()) return false;
   bool changed = false;
   for (int k = 0; k < tree.n_m; ++k) {
     int closed = 0;
@@ -146,8 +172,31 @@ bool close_idle_writes(Draft& draft, int t, const Reach& reach) {
   return changed;
 }
 
+// A tap that every leaf holds closed or open has no use for its own numbers.
+static bool zero_idle_taps(Draft& draft, int t) {
+  Tree& tree = draft.tree(t);
+  Cells& cells = tree.cells;
+  const auto n_x = static_cast<std::size_t>(tree.n_x), n_m = static_cast<std::size_t>(tree.n_m);
+  bool changed = false;
+  for (std::size_t k = 0; k < n_m; ++k) {
+    bool fixed = true;
+    for (std::size_t at = k; at < cells.tap_leaf.size(); at += n_m) fixed = fixed && std::isinf(cells.tap_leaf[at]);
+    const std::span<float> inputs = std::span(cells.tap_input).subspan(k * n_x, n_x);
+    const bool any = cells.tap[k] != 0.0F || cells.tap_level[k] != 0.0F ||
+                     std::any_of(inputs.begin(), inputs.end(), [](float w) { return w != 0.0F; });
+    if (!fixed || !any) continue;
+    cells.tap[k] = cells.tap_level[k] = 0.0F;
+    std::fill(inputs.begin(), inputs.end(), 0.0F);
+    draft.note(Cause::kIdle, t, fmt::format("the tap of {}", draft.cell(t, static_cast<int>(k))),
+               "every leaf holds it closed or open", 0);
+    changed = true;
+  }
+  return changed;
+}
+
 bool zero_idle_weights(Draft& draft, int t, const Reach& reach) {
   Tree& tree = draft.tree(t);
+  if (tree.has_laws()) return zero_idle_taps(draft, t);
   int zeroed = 0;
   const auto zero = [&zeroed](float& weight) {
     if (weight == 0.0F) return;
@@ -194,8 +243,27 @@ bool drop_unread_cells(Draft& draft, int t, const Reach& reach) {
   return true;
 }
 
+// A leaf's own weights go where they are all zero; without cells and weights the tree is an ordinary one.
+static bool lower_laws(Draft& draft, int t) {
+  Tree& tree = draft.tree(t);
+  Cells& cells = tree.cells;
+  bool changed = false;
+  if (!cells.leaf_linear.empty() && !any_weight(cells.leaf_linear, 0, 1)) {
+    cells.leaf_linear.clear();
+    draft.note(Cause::kForm, t, "the leaves' own weights", "they are 0 everywhere", 0);
+    changed = true;
+  }
+  if (tree.n_m == 0 && cells.leaf_linear.empty() && !any_weight(cells.linear, 0, 1)) {
+    cells = {};
+    tree.form.memory = Memory::kWrites;
+    changed = true;
+  }
+  return changed;
+}
+
 bool lower_form(Draft& draft, int t, const Reach& reach) {
   Tree& tree = draft.tree(t);
+  if (tree.has_laws()) return lower_laws(draft, t);
   const LeafForm before = tree.form;
   const auto lower = [&](const char* what, const char* why) { draft.note(Cause::kForm, t, what, why, 0); };
   if (tree.n_m == 0) {
@@ -253,14 +321,17 @@ bool drop_unused_inputs(Draft& draft, const std::vector<Reach>& reach) {
   for (Tree& tree : model.trees) tree = select_features(tree, kept, all_of(tree.n_m));
   std::vector<std::string> names;
   std::vector<float> fill;
+  std::vector<SeenRange> ranges;
   std::vector<int> numbers;
   for (const int i : kept) {
     names.push_back(model.schema.inputs[static_cast<std::size_t>(i)]);
     fill.push_back(model.fill[static_cast<std::size_t>(i)]);
+    if (!model.input_range.empty()) ranges.push_back(model.input_range[static_cast<std::size_t>(i)]);
     numbers.push_back(draft.inputs[static_cast<std::size_t>(i)]);
   }
   model.schema.inputs = std::move(names);
   model.fill = std::move(fill);
+  model.input_range = std::move(ranges);
   draft.inputs = std::move(numbers);
   return true;
 }

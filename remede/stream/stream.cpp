@@ -15,7 +15,7 @@ Stream::Stream(const Model& model)
       leaf_(model.trees.size()) {
   const Tree& tree = model.trees.front();
   if (model.trees.size() > 1 || tree.form.leaf_output != LeafOutput::kConstant ||
-      tree.form.output_order != OutputOrder::kZero)
+      tree.form.output_order != OutputOrder::kZero || tree.has_laws())
     return;
   answer_ = tree.output;
   const std::size_t n_y = output_.size();

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "remede/base/threads.h"
+#include "remede/model/ranges.h"
 #include "remede/simplify/simplify.h"
 #include "remede/train/choose.h"
 #include "remede/train/effects.h"
@@ -184,6 +185,8 @@ Fit fit(const Dataset& training, const Dataset* validation, const Config& config
   SimplifyOptions exactly;
   exactly.exact.drop_inputs = false;  // the model reads the data it was given
   if (config.simplify) result.model = simplify(result.model, exactly, nullptr, nullptr).model;
+  if (std::any_of(result.model.trees.begin(), result.model.trees.end(), [](const Tree& t) { return t.has_laws(); }))
+    note_ranges(result.model, training.sequences);  // what its cells held, for whoever reads it
   result.stopped = session.stop();
   result.late = session.was_late();
   if (result.stopped && !found.stopped) session.checkpoint(std::move(found.state));

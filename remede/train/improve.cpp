@@ -22,7 +22,7 @@ using NodeValues = std::vector<std::vector<float>>;  // (inner)
 template <typename See>
 void walk(const Model& model, int t, const Sequences& data, const See& see) {
   const Tree& tree = model.trees[static_cast<std::size_t>(t)];
-  std::vector<float> m(static_cast<std::size_t>(tree.n_m)), before(m), y(static_cast<std::size_t>(tree.n_y));
+  std::vector<float> m(static_cast<std::size_t>(tree.memory_size())), before(m), y(static_cast<std::size_t>(tree.n_y));
   for (std::size_t s = 0; s < data.count(); ++s) {
     std::fill(m.begin(), m.end(), 0.0F);
     std::fill(y.begin(), y.end(), 0.0F);
@@ -324,7 +324,8 @@ class Improver {
 
 void improve(Model& model, const Sequences& training, const Sequences& validation, const ImproveOptions& options) {
   for (int t = 0; t < static_cast<int>(model.trees.size()); ++t)
-    Improver(model, t, training, validation, options).run();
+    if (!model.trees[static_cast<std::size_t>(t)].has_laws())  // its moves are about what leaves write
+      Improver(model, t, training, validation, options).run();
 }
 
 }  // namespace remede

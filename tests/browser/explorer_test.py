@@ -39,6 +39,18 @@ ANSWERS = """(() => {
 })()"""
 
 
+# The same of the cases of law_cases.txt, which are given as text: [leaves, bits] of each.
+LAW_CASES = """(() => {
+  return JSON.parse(%s).map((one) => {
+    const model = compileModel(one.model, remede.page.arithmetic);
+    const x = Float32Array.from(one.x, (v) => (v === null ? NaN : v));
+    const run = runModel(model, x, one.steps, new Float32Array(stateSize(model)));
+    const words = new Uint32Array(run.output.buffer, run.output.byteOffset, run.output.length);
+    return [run.trees.flatMap((tree) => [...tree.leaf]), Array.from(words, (w, i) => Number.isNaN(run.output[i]) ? 0x7fc00000 : w)];
+  });
+})()"""
+
+
 class ExplorerTest(unittest.TestCase):
     def open(self, name, **options):
         fragment = options.pop("fragment", "")
@@ -47,6 +59,17 @@ class ExplorerTest(unittest.TestCase):
         page.open(os.path.join(SETUP["folder"], name + ".html"), fragment)
         self.addCleanup(lambda: self.assertEqual(page.complaints(), [], name))
         return page
+
+    def test_100_models_whose_cells_have_laws_give_the_library_s_bits(self):
+        with open(os.path.join(SETUP["folder"], "law_cases.txt"), encoding="utf-8") as file:
+            text = file.read()
+        cases, page = json.loads(text), self.open("paper")
+        answers = page.evaluate(LAW_CASES % json.dumps(text))
+        self.assertEqual(len(cases), 100)
+        self.assertGreater(sum(case["steps"] for case in cases), 2000)
+        for number, (case, (leaves, bits)) in enumerate(zip(cases, answers)):
+            self.assertEqual(leaves, case["leaves"], f"case {number}")
+            self.assertEqual(bits, case["bits"], f"case {number}")
 
     def test_answers_are_the_library_s_on_every_step(self):
         pages = sorted(glob.glob(os.path.join(SETUP["folder"], "*.json")))

@@ -10,6 +10,7 @@
 
 #include "remede/base/file.h"
 #include "remede/data/tasks.h"
+#include "remede/model/file.h"
 #include "remede/model/predict.h"
 #include "remede/pages/explorer.h"
 #include "support/hand_built.h"
@@ -84,6 +85,38 @@ void write_forms(const std::string& folder) {
                                         form_number((number + 11U * static_cast<unsigned>(t)) % 32), options.awkward));
     write_case(folder, fmt::format("form_{:02}", number), model, random_data(random, model, 12, 40));
   }
+}
+
+// 100 models whose cells have laws, alone and mixed with other forms in forests, as one file: the model, the inputs,
+// and the leaves and the bits of the answers.
+void write_law_cases(const std::string& folder) {
+  nlohmann::ordered_json cases = nlohmann::ordered_json::array();
+  for (unsigned number = 0; number < 100; ++number) {
+    Random random(17, number);
+    RandomModelOptions options;
+    options.awkward = number % 3 == 2;
+    Model model = random_model(random, options);
+    LeafForm form;
+    form.memory = Memory::kLaws;
+    form.output_order = number % 5 == 4 ? OutputOrder::kFirst : OutputOrder::kZero;
+    model.trees.clear();
+    const int cells = static_cast<int>(random.below(6)), inner = static_cast<int>(random.below(6));
+    model.trees.push_back(random_tree(random, model.n_x(), cells, model.n_y(), inner, form, options.awkward));
+    if (number % 4 == 3)
+      model.trees.push_back(random_tree(random, model.n_x(), 2, model.n_y(), 3, form_number(number % 32)));
+    const Sequences data = random_sequences(random, model.n_x(), 1, 60);
+    const Predictions predictions = predict(model, data);
+    nlohmann::ordered_json x = nlohmann::ordered_json::array(), bits = nlohmann::ordered_json::array();
+    for (const float v : data.x) std::isnan(v) ? x.push_back(nullptr) : x.push_back(static_cast<double>(v));
+    for (const float y : predictions.output)
+      bits.push_back(std::isnan(y) ? 0x7fc00000U : std::bit_cast<std::uint32_t>(y));
+    cases.push_back({{"model", nlohmann::ordered_json::parse(to_json(model))},
+                     {"steps", data.steps()},
+                     {"x", std::move(x)},
+                     {"leaves", predictions.leaf},  // (trees, steps)
+                     {"bits", std::move(bits)}});
+  }
+  write_file(folder + "/law_cases.txt", cases.dump());
 }
 
 // The paper's tree, spoilt a little so that it makes mistakes.
@@ -177,6 +210,7 @@ int main(int argc, char** argv) {
   }
   const std::string folder = argv[1];
   remede::test::write_forms(folder);
+  remede::test::write_law_cases(folder);
   remede::test::write_paper_tree(folder);
   remede::test::write_large(folder);
   remede::test::write_long(folder);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "support/hand_built.h"
+#include "support/snow.h"
 
 namespace remede {
 namespace {
@@ -13,7 +14,7 @@ using test::sure;
 
 TEST(Text, ThePapersTree) {
   EXPECT_EQ(to_text(test::paper_tree()),
-            "y from x1: one tree, 9 nodes, 1 memory cell\n"
+            "y from x1: 15 numbers, 1 cell, 4 splits\n"
             "\n"
             "m1 >= -0.23 ?\n"
             "├─ yes: x1 >= 0.5 ?\n"
@@ -24,6 +25,25 @@ TEST(Text, ThePapersTree) {
             "└─ no:  x1 >= 0.5 ?\n"
             "   ├─ yes: say \"-1\" (>99.9%)\n"
             "   └─ no:  say \"0\" (>99.9%)\n");
+}
+
+// Cells come first, in words; half-lives and ranges are those of the data the model saw.
+TEST(Text, SnowAndSoil) {
+  Model model = test::model_of_snow();
+  model.trees[0].level_range = {{0, 312}, {2, 40}};
+  model.trees[0].share_range = {{0.003F, 0.08F}, {0.07F, 0.13F}};
+  EXPECT_EQ(to_text(model),
+            "flow from rain and temp: 14 numbers, 2 cells, 0 splits\n"
+            "\n"
+            "m1 (store): fills with rain, less when temp is high; loses 0.3% to 8% per step, more when temp is high, "
+            "less the fuller it is\n"
+            "    half-life 8.3 to 231 steps; holds 0 to 312; read by m2\n"
+            "    in: max(0, 3.45 + 0.675 rain - 0.338 temp); share: sigmoid(-4.5 + 0.1 temp - 0.0009 m1)\n"
+            "m2 (store): fills with rain and what m1 releases; loses 7% to 13% per step, more the fuller it is\n"
+            "    half-life 5 to 9.6 steps; holds 2 to 40; read by the answer\n"
+            "    in: max(0, -2.73 + 0.494 release(m1) + 0.185 rain); share: sigmoid(-2.6 + 0.02 m2)\n"
+            "\n"
+            "say flow = 0.3 + 0.79 release(m2) + 0.05 m2\n");
 }
 
 }  // namespace

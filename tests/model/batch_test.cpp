@@ -46,6 +46,7 @@ TEST(predict_batch, gives_the_bits_of_the_reference) {
     options.most_trees = 3;
     options.most_inner = trial % 10 == 0 ? 200 : 12;
     options.awkward = trial % 2 == 0;
+    options.laws = true;
     const Model model = test::random_model(random, options);
     const Sequences data = random_sequences(model, random);
     const Predictions want = predict(model, data), got = predict_batch(model, data, 1 + trial % 3);

@@ -13,10 +13,12 @@
 #include "remede/base/arithmetic.h"
 #include "remede/base/error.h"
 #include "remede/base/file.h"
+#include "remede/model/file_limits.h"
 #include "remede/model/limits.h"
 #include "remede/model/predict.h"
 #include "support/random_model.h"
 #include "support/same_model.h"
+#include "support/snow.h"
 
 namespace remede {
 namespace {
@@ -42,7 +44,7 @@ std::string load_error(const std::string& text) {
 TEST(ModelFile, EveryModelComesBackToTheBit) {
   EXPECT_TRUE(rc::check([](std::uint64_t seed) {
     Random random(seed);
-    Model model = test::random_model(random, {.most_trees = 3, .awkward = true, .objectives = true});
+    Model model = test::random_model(random, {.most_trees = 3, .awkward = true, .laws = true, .objectives = true});
     model.training.settings = {{"zeta", "1"}, {"alpha", "a \"quoted\"\n\xE2\x82\xAC"}};
     model.training.training_loss = {1.0 / 3.0, -0.0, 1e-300, random.uniform()};
     model.schema.inputs[0] = "\t\"x\\\" \xF0\x9F\x8C\xB3";
@@ -194,6 +196,61 @@ TEST(ModelFile, AnObjectiveThatDoesNotFitIsRefused) {
   EXPECT_THAT(refused("[0, 2, 1]", "[0, 2]"), HasSubstr("expected 3 numbers, got 2"));
 }
 
+TEST(ModelFile, LawsNamesAndRangesComeBack) {
+  Model model = test::model_of_snow();
+  Tree& tree = model.trees[0];
+  tree.cells.tap_leaf = {std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity()};
+  tree.cells.leaf_linear.resize(6);
+  tree.cell_name = {"snow", "soil \"deep\""};
+  tree.level_range = {{0, 312.5F}, {-1, 40}};
+  tree.share_range = {{0.003F, 0.08F}, {0.07F, 0.13F}};
+  model.input_range = {{0, 30}, {-12, 21.5F}};
+  const std::string text = to_json(model);
+  EXPECT_THAT(text, HasSubstr("\"version\": 3"));
+  EXPECT_THAT(text,
+              HasSubstr(R"({"law": "store", "bias": -2.73, "inputs": [["rain", 0.185]], "earlier": [[0, 0.494]], )"));
+  EXPECT_THAT(text, HasSubstr(R"("taps": [[0, "open"], [1, "closed"]])"));
+  const Model back = model_from_json(text, "m.json");
+  EXPECT_TRUE(test::same_model(model, back));
+  EXPECT_EQ(to_json(back), text);
+}
+
+TEST(ModelFile, OldFilesWithLawsStillReadTheSame) {
+  const Model model = load_model(kFiles + "v3_laws.json");
+  EXPECT_EQ(to_json(model), read_file(kFiles + "v3_laws.json"));
+  Random random(9);
+  const Sequences data = test::random_sequences(random, 2, 4, 60);
+  EXPECT_TRUE(test::same_bits(predict(model, data).output, predict(test::model_of_snow(), data).output));
+}
+
+TEST(ModelFile, DamagedLawsAreNamed) {
+  const Json sound = Json::parse(to_json(test::model_of_snow()));
+  const auto error = [&](const std::function<void(Json&)>& damage) {
+    Json json = sound;
+    damage(json["trees"][0]);
+    return load_error(json.dump());
+  };
+  EXPECT_EQ(error([](Json&) {}), "no error");
+  EXPECT_EQ(error([](Json& t) { t["cells"][0]["law"] = "tank"; }),
+            R"(m.json: trees[0].cells[0].law: expected "store", "average" or "positive average", got "tank")");
+  EXPECT_EQ(error([](Json& t) { t["cells"][1]["earlier"][0][0] = 1; }),
+            "m.json: trees[0].cells[1].earlier[0][0]: expected a cell from 0 to 0, got 1");
+  EXPECT_EQ(error([](Json& t) { t["cells"][0]["inputs"][0][0] = "snow"; }),
+            R"(m.json: trees[0].cells[0].inputs[0][0]: expected the name of an input, got "snow")");
+  EXPECT_EQ(error([](Json& t) { t["cells"][0]["inputs"][1] = t["cells"][0]["inputs"][0]; }),
+            R"(m.json: trees[0].cells[0].inputs[1][0]: expected one that differs from those before, got "rain")");
+  EXPECT_EQ(error([](Json& t) { t["answer"][0]["levels"][0][1] = "much"; }),
+            R"(m.json: trees[0].answer[0].levels[0][1]: expected a number, got "much")");
+  EXPECT_EQ(error([](Json& t) { t["leaves"][0]["taps"] = 3; }),
+            "m.json: trees[0].leaves[0].taps: expected a list, got 3");
+  EXPECT_EQ(error([](Json& t) { t["cell_names"] = {"snow"}; }),
+            "m.json: tree 0: expected 2 cell names, one per cell, got 1");
+  EXPECT_EQ(error([](Json& t) {
+              t["cell_names"] = {"snow", "snow"};
+            }),
+            R"(m.json: tree 0: expected names of cells that differ, got "snow" twice)");
+}
+
 TEST(ModelFile, AnUnsoundModelIsNotWritten) {
   Random random(2);
   Model model = test::random_model(random);
@@ -216,8 +273,7 @@ Json& leaf(Json& json, int i) { return tree(json)["leaves"][static_cast<std::siz
 const std::vector<Damage> kDamages = {
     {"other JSON", [](Json& j) { j = Json::parse("[1]"); }, "m.json: expected a remede model, got a list of 1"},
     {"other format", [](Json& j) { j["format"] = "pickle"; }, "expected a remede model, got other JSON"},
-    {"later version", [](Json& j) { j["version"] = 3; },
-     "expected version 2 of the model file or an earlier one, got 3"},
+    {"later version", [](Json& j) { j["version"] = kFileVersion + 1; }, "of the model file or an earlier one, got "},
     {"codes of one word less",
      [](Json& j) {
        j["codes"] =

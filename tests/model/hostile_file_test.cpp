@@ -24,7 +24,7 @@ Model small_model(const LeafForm& form, Task task, int trees) {
   for (int t = 0; t < trees; ++t) {
     Tree tree = test::random_tree(random, 1, 1, model.n_y(), 2, form);
     tree.feature = {0, 1};
-    tree.gate.back() = 1;
+    if (!tree.has_laws()) tree.gate.back() = 1;
     for (auto* numbers : {&tree.threshold, &tree.output, &tree.linear, &tree.write, &tree.bias, &tree.blend})
       for (float& v : *numbers) v = static_cast<float>(static_cast<int>(v * 8.0F)) / 8.0F;  // few digits, few bytes
     model.trees.push_back(tree);
@@ -87,6 +87,14 @@ INSTANTIATE_TEST_SUITE_P(AllForms, HostileFile, testing::Range(0U, 32U));
 
 TEST(HostileForest, EveryByteOfAForestDamaged) {
   const Outcome outcome = damage_every_byte(small_model(test::form_number(0), Task::kClassification, 2));
+  EXPECT_GT(outcome.loaded, 0);
+  EXPECT_GT(outcome.refused, outcome.loaded);
+}
+
+TEST(HostileLaws, EveryByteOfLawsDamaged) {
+  LeafForm form;
+  form.memory = Memory::kLaws;
+  const Outcome outcome = damage_every_byte(small_model(form, Task::kRegression, 1));
   EXPECT_GT(outcome.loaded, 0);
   EXPECT_GT(outcome.refused, outcome.loaded);
 }

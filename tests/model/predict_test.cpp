@@ -174,7 +174,8 @@ TEST(Predict, AForestAveragesProbabilities) {
 TEST(Predict, ThreadsDoNotChangeABit) {
   EXPECT_TRUE(rc::check([](std::uint64_t seed) {
     Random random(seed);
-    const Model model = test::random_model(random, {.most_trees = 2, .awkward = true, .objectives = true});
+    const Model model =
+        test::random_model(random, {.most_trees = 2, .awkward = true, .laws = true, .objectives = true});
     const Sequences sequences = test::random_sequences(random, model.n_x(), 9, 9);
     const Predictions one = predict(model, sequences, 1);
     const Predictions three = predict(model, sequences, 3);

@@ -52,7 +52,7 @@ Tree chain(int inner) {
 TEST(CheckTree, RandomTreesAreSound) {
   EXPECT_TRUE(rc::check([](std::uint64_t seed) {
     Random random(seed);
-    check(test::random_model(random, {.most_inner = 40, .most_trees = 3, .awkward = true}), "model");
+    check(test::random_model(random, {.most_inner = 40, .most_trees = 3, .awkward = true, .laws = true}), "model");
   }));
 }
 

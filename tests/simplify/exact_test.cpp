@@ -52,6 +52,7 @@ void expect_same_predictions(std::uint64_t seed, const test::RandomModelOptions&
 // The promise of issue 4: 1,000 random trees with random writes of every form, and more shapes besides.
 TEST(Exact, KeepsEveryBitOfRandomTrees) {
   test::RandomModelOptions shape;
+  shape.laws = true;
   shape.most_inner = 31;
   Removed removed;
   for (std::uint64_t seed = 0; seed < 1000; ++seed) {
@@ -67,6 +68,7 @@ TEST(Exact, KeepsEveryBitOfRandomTrees) {
 
 TEST(Exact, KeepsEveryBitOfForests) {
   test::RandomModelOptions shape;
+  shape.laws = true;
   shape.most_trees = 4;
   Removed removed;
   for (std::uint64_t seed = 0; seed < 100; ++seed) expect_same_predictions(5000 + seed, shape, {}, removed);
@@ -75,6 +77,7 @@ TEST(Exact, KeepsEveryBitOfForests) {
 // The searches that know less must not be wrong either.
 TEST(Exact, KeepsEveryBitWhenTheSearchGivesUp) {
   test::RandomModelOptions shape;
+  shape.laws = true;
   shape.most_inner = 31;
   SimplifyOptions options;
   Removed removed;

@@ -24,6 +24,8 @@
 
 namespace remede::test {
 
+inline constexpr float kEndless = std::numeric_limits<float>::infinity();
+
 inline float pick(Random& random, std::span<const float> values) { return values[random.below(values.size())]; }
 
 // Values drawn so that equal tests, contradictions, idle writes and bounded cells are frequent.
@@ -48,6 +50,14 @@ inline void make_redundant(Random& random, Tree& tree) {
   thin(tree.linear, one_in[random.below(3)]);
   thin(tree.bias, one_in[random.below(3)]);
   thin(tree.output, 8);
+  if (tree.has_laws()) {
+    Cells& c = tree.cells;
+    for (std::vector<float>* weights :
+         {&c.input, &c.earlier, &c.tap_input, &c.tap_level, &c.tap_leaf, &c.linear, &c.leaf_linear, &c.bias, &c.tap})
+      thin(*weights, one_in[random.below(3)]);
+    if (random.below(4) == 0)
+      for (float& tap : c.tap_leaf) tap = pick(random, std::vector<float>{kEndless, -kEndless});
+  }
   for (float& blend : tree.blend)
     if (random.below(2) == 0) blend = pick(random, std::vector<float>{0.0F, 1.0F, 0.5F, 1e-6F});
   if (random.below(3) != 0 && tree.n_m > 0) {  // a cell that is hardly ever written
@@ -66,11 +76,13 @@ inline void repeat_leaves(Random& random, Tree& tree, int kinds) {
   const auto leaves = static_cast<std::size_t>(tree.leaf_count());
   for (auto leaf = static_cast<std::size_t>(kinds); leaf < leaves; ++leaf) {
     const std::size_t from = random.below(static_cast<std::uint64_t>(kinds));
-    for (auto* values : {&tree.output, &tree.linear, &tree.write, &tree.bias, &tree.blend})
+    for (auto* values : {&tree.output, &tree.linear, &tree.write, &tree.bias, &tree.blend, &tree.cells.tap_leaf,
+                         &tree.cells.leaf_linear})
       copy_row(*values, leaves, from, leaf);
     copy_row(tree.gate, leaves, from, leaf);
-    std::vector<float>* arrays[] = {&tree.output, &tree.linear, &tree.write, &tree.bias, &tree.blend};
-    std::vector<float>& differs = *arrays[random.below(5)];
+    std::vector<float>* arrays[] = {&tree.output,         &tree.linear,           &tree.write, &tree.bias, &tree.blend,
+                                    &tree.cells.tap_leaf, &tree.cells.leaf_linear};
+    std::vector<float>& differs = *arrays[random.below(tree.has_laws() ? 7 : 5)];
     const std::size_t width = differs.size() / leaves;
     if (width > 0 && random.below(2) == 0)
       differs[leaf * width + random.below(width)] = static_cast<float>(random.uniform());

@@ -5,6 +5,8 @@
 #include "grow.h"
 #include "hostile.h"
 #include "remede/simplify/simplify.h"
+#include "support/same_model.h"
+#include "support/snow.h"
 
 namespace remede {
 namespace {
@@ -204,6 +206,42 @@ TEST(Minimum, InputsStayWhenAskedTo) {
   EXPECT_EQ(shrink(model).model.n_x(), 1);
   EXPECT_EQ(shrink(grown_model(2, 0, kPaper, leaf({1}))).model.n_x(),
             1);  // one stays, for the steps must come from somewhere
+}
+
+// Cells with laws: a cell that nothing reads, a split that changes nothing, and a branch for levels that a store never
+// has all go; what is left is the snow and the soil.
+TEST(Minimum, OfLawsIsWhatIsRead) {
+  Model model = test::model_of_snow();
+  const Cells& c = model.trees[0].cells;
+  Tree wide = test::tree_of_laws(2, 4, 1, 2);
+  Cells& w = wide.cells;
+  const std::size_t at[] = {1, 3};  // where snow and soil stand; cells 0 and 2 are read by nobody but cell 0 by cell 2
+  for (std::size_t k = 0; k < 2; ++k) {
+    w.bias[at[k]] = c.bias[k];
+    w.tap[at[k]] = c.tap[k];
+    w.tap_level[at[k]] = c.tap_level[k];
+    for (std::size_t i = 0; i < 2; ++i) {
+      w.input[at[k] * 2 + i] = c.input[k * 2 + i];
+      w.tap_input[at[k] * 2 + i] = c.tap_input[k * 2 + i];
+    }
+    w.linear[2 + at[k]] = c.linear[2 + k];
+    w.linear[6 + at[k]] = c.linear[4 + k];
+  }
+  w.earlier[3 * 4 + 1] = c.earlier[2];
+  w.earlier[2 * 4 + 0] = 1;
+  w.input[0] = w.input[2 * 2] = 1;
+  wide.feature = {3, 0};  // the snow below 0, never; then rain, with leaves that do the same
+  wide.threshold = {0, 1};
+  wide.missing_right = {0, 0};
+  wide.left = {~0, ~1};
+  wide.right = {1, ~2};
+  wide.output = {7, 0.3F, 0.3F};
+  Model wider = model;
+  wider.trees = {wide};
+  const Simplified small = simplify(wider, {}, nullptr, nullptr);
+  EXPECT_EQ(small.model.trees[0].n_m, 2);
+  EXPECT_EQ(small.model.trees[0].inner_count(), 0);
+  EXPECT_TRUE(test::same_tree(small.model.trees[0], model.trees[0]));
 }
 
 }  // namespace

@@ -81,6 +81,7 @@ std::vector<std::uint8_t> edit(Random& random, Tree& tree) {
 // What the replay says of an edit is what running everything anew says, also after many edits.
 TEST(Replay, ChangesAreThoseOfAFullRun) {
   test::RandomModelOptions shape;
+  shape.laws = true;
   shape.most_trees = 3;
   Tolerance any;
   any.accuracy = 1;

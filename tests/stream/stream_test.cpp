@@ -17,7 +17,7 @@ namespace {
 using test::random_model;
 using test::random_sequences;
 
-const test::RandomModelOptions kForest = {.most_trees = 3};
+const test::RandomModelOptions kForest = {.most_trees = 3, .laws = true};
 
 std::span<const float> inputs(const Sequences& sequences, std::size_t step) {
   const auto n_x = static_cast<std::size_t>(sequences.n_x);

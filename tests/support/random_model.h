@@ -24,12 +24,18 @@ struct RandomModelOptions {
   int most_inner = 12;      // 0 .. most_inner inner nodes, in any shape
   int most_trees = 1;       // 1 .. most_trees
   bool awkward = false;     // numbers such as -0, 1e30 and denormal ones; the outputs may then overflow
+  bool laws = true;         // a third of the trees have cells with laws
   bool missing = true;      // missing values may go right, fill may differ from 0
   bool objectives = false;  // also others than the default one
 };
 
-inline LeafForm random_form(Random& random) {
+inline LeafForm random_form(Random& random, bool laws = false) {
   LeafForm form;
+  if (laws && random.below(3) == 0) {
+    form.memory = Memory::kLaws;
+    form.output_order = random.below(4) == 0 ? OutputOrder::kFirst : OutputOrder::kZero;
+    return form;
+  }
   form.write_rule = random.below(2) == 0 ? WriteRule::kAdd : WriteRule::kBlend;
   form.write_reads = random.below(2) == 0 ? WriteReads::kInputs : WriteReads::kInputsAndMemory;
   form.write_bias = random.below(2) == 0;
@@ -88,6 +94,39 @@ inline void random_shape(Random& random, int inner, Tree& tree) {
   }
 }
 
+// A weight: zero often, never -0 (a weight of zero is no term, and files do not keep its sign).
+inline float random_weight(Random& random, bool awkward) {
+  const float number = random.below(2) == 0 ? 0.0F : random_number(random, awkward);
+  return number == 0.0F ? 0.0F : number;
+}
+
+inline Cells random_cells(Random& random, const Tree& tree, bool awkward) {
+  Cells cells;
+  const auto weights = [&](std::vector<float>& to, int count) {
+    for (int i = 0; i < count; ++i) to.push_back(random_weight(random, awkward));
+  };
+  const int width = tree.n_x + 2 * tree.n_m;
+  for (int k = 0; k < tree.n_m; ++k) {
+    cells.law.push_back(static_cast<Law>(random.below(3)));
+    cells.bias.push_back(random_number(random, awkward));
+    cells.tap.push_back(random_number(random, awkward));
+    cells.first.push_back(cells.law.back() != Law::kStore && random.below(4) == 0 ? 1 : 0);
+    weights(cells.input, tree.n_x);
+    weights(cells.tap_input, tree.n_x);
+    weights(cells.tap_level, 1);
+    weights(cells.earlier, k);
+    cells.earlier.resize(cells.earlier.size() + static_cast<std::size_t>(tree.n_m - k));
+  }
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  for (int i = 0; i < tree.leaf_count() * tree.n_m; ++i) {
+    const auto kind = random.below(6);
+    cells.tap_leaf.push_back(kind == 0 ? -kInfinity : kind == 1 ? kInfinity : random_weight(random, awkward));
+  }
+  weights(cells.linear, tree.n_y * width);
+  if (random.below(2) == 0) weights(cells.leaf_linear, tree.leaf_count() * tree.n_y * width);
+  return cells;
+}
+
 // A cell that is not written has zero weights, as it has after a file.
 inline Tree random_tree(Random& random, int n_x, int n_m, int n_y, int inner, const LeafForm& form,
                         bool awkward = false, bool missing = true) {
@@ -105,6 +144,11 @@ inline Tree random_tree(Random& random, int n_x, int n_m, int n_y, int inner, co
   const auto numbers = [&](std::vector<float>& to, int count) {
     for (int i = 0; i < count; ++i) to.push_back(random_number(random, awkward));
   };
+  if (form.memory == Memory::kLaws) {
+    numbers(tree.output, (inner + 1) * n_y);
+    tree.cells = random_cells(random, tree, awkward);
+    return tree;
+  }
   for (int leaf = 0; leaf <= inner; ++leaf) {
     numbers(tree.output, n_y);
     if (form.leaf_output == LeafOutput::kLinear) numbers(tree.linear, n_y * (n_x + n_m));
@@ -163,7 +207,7 @@ inline Model random_model(Random& random, const RandomModelOptions& options = {}
   for (int t = 0; t < trees; ++t) {
     const int n_m = static_cast<int>(random.below(static_cast<std::uint64_t>(options.most_cells) + 1));
     const int inner = static_cast<int>(random.below(static_cast<std::uint64_t>(options.most_inner) + 1));
-    LeafForm form = random_form(random);
+    LeafForm form = random_form(random, options.laws);
     if (!model.classifies() && !has_identity_link(model.objective())) form.output_order = OutputOrder::kZero;
     model.trees.push_back(
         random_tree(random, model.n_x(), n_m, model.n_y(), inner, form, options.awkward, options.missing));

@@ -38,6 +38,11 @@ function makeArithmetic(constants) {
     return f32(p * floatOf[0]);
   }
 
+  function sigmoid(x) {
+    const e = exp(x < 0 ? x : -x);
+    return f32((x < 0 ? e : 1) / f32(1 + e));
+  }
+
   // Scores to probabilities, in place. The first of equals is the largest, and NaN is never larger, as in C++.
   function softmax(y) {
     let most = y[0];
@@ -67,7 +72,7 @@ function makeArithmetic(constants) {
     };
   }
 
-  return { tanh, exp, makeLink };
+  return { tanh, exp, sigmoid, makeLink };
 }
 
 function argMax(y, from = 0, count = y.length) {

@@ -100,6 +100,27 @@ class Data {
     return false;
   }
 
+  // How bad the answer of a step is: for comparing steps of one model.
+  badness(sequence, run, step) {
+    if (!this.hasTarget(sequence, step)) return -1;
+    const { nY } = this.model, t = sequence.first + step;
+    if (this.label) return 1 - run.output[step * nY + this.label[t]];
+    let most = 0;
+    for (let o = 0; o < nY; ++o) most = Math.max(most, Math.abs(run.output[step * nY + o] - this.value[t * nY + o]) / (this.farOff?.[o] || 1));
+    return most;
+  }
+
+  // The step with the worst answer; 0 without targets.
+  worstStep(sequence) {
+    const run = this.run(sequence);
+    let worst = 0, most = 0;
+    for (let t = 0; this.hasTargets && t < sequence.steps; ++t) {
+      const bad = this.badness(sequence, run, t);
+      if (bad > most) [worst, most] = [t, bad];
+    }
+    return worst;
+  }
+
   marks(sequence, run) {
     const steps = [];
     for (let t = 0; this.hasTargets && t < sequence.steps; ++t) if (this.isMarked(sequence, run, t)) steps.push(t);

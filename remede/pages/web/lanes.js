@@ -1,6 +1,6 @@
 // The lanes of the traces: what they hold, and how one is drawn on a canvas.
 
-const LANE = { value: 80, probability: 46, says: 17, target: 17, state: 17, marks: 9, gap: 5, axis: 20, low: 24, high: 46 };
+const LANE = { words: 19, value: 80, probability: 46, says: 17, target: 17, state: 17, marks: 9, gap: 5, axis: 20, low: 24, high: 46 };
 const isStrip = (lane) => lane.kind === 'says' || lane.kind === 'target' || lane.kind === 'marks';
 
 // Inputs, the cells of the tree shown, and the answers; from top to bottom. room: the height there is.
@@ -18,7 +18,9 @@ function planLanes(app, room) {
     lanes.push({ kind, y, height: kind === 'value' ? valueHeight : LANE[kind] ?? height, ...more });
     y += lanes.at(-1).height + LANE.gap;
   };
-  for (const i of inputs) add('input', { index: i, name: words.features[i] });
+  const ribbons = app.columns.filter((column) => column.inputs.some((i) => inputs.includes(i)));
+  for (const i of inputs) if (!ribbons.some((column) => column.inputs.includes(i))) add('input', { index: i, name: words.features[i] });
+  for (const column of ribbons) add('words', { column, name: column.name });
   for (const k of cells) add('cell', { index: k, name: words.features[tree.nX + k] });
   if (app.states) add('state', { name: 'state' });
   if (model.classifies) {
@@ -62,7 +64,7 @@ class LanePainter {
     c.save();
     c.fillStyle = this.ink('grid');
     c.globalAlpha = 0.45;
-    if (!isStrip(lane)) c.fillRect(this.left, lane.y, this.right - this.left, lane.height);
+    if (!isStrip(lane) && lane.kind !== 'words') c.fillRect(this.left, lane.y, this.right - this.left, lane.height);
     c.globalAlpha = 1;
     c.beginPath();
     c.rect(this.left, lane.y - 2, this.right - this.left, lane.height + 4);
@@ -196,6 +198,25 @@ class LanePainter {
     c.stroke();
   }
 
+  // A column of words: neighbours alike are one box.
+  words(lane) {
+    const { app, c } = this, { nX } = app.model, word = (t) => wordAt(lane.column, app.run.x, t * nX);
+    c.font = `10.5px ${app.font}`;
+    c.textAlign = 'center';
+    c.textBaseline = 'middle';
+    for (let t = this.first, end; t <= this.last; t = end) {
+      const text = word(t), place = lane.column.words.indexOf(text);
+      for (end = t + 1; end <= this.last && word(end) === text;) ++end;
+      const x = this.x(t) - this.column / 2, width = (end - t) * this.column;
+      c.fillStyle = place < 0 ? this.ink('line') : this.ink(`c${place % 10}`);
+      c.globalAlpha = place < 0 ? 0.5 : 0.75;
+      c.fillRect(x, lane.y, Math.max(0.5, width - (width > 3 ? 1 : 0)), lane.height);
+      c.globalAlpha = 1;
+      c.fillStyle = this.ink('paper');
+      if (c.measureText(text).width < width - 6) c.fillText(text, x + width / 2, lane.y + lane.height / 2 + 0.5);
+    }
+  }
+
   // The state of the machine before each step; neighbours alike are one box.
   state(lane) {
     const { app, c } = this, { states } = app;
@@ -285,7 +306,7 @@ class LanePainter {
       c.stroke();
     }
     c.globalAlpha = 1;
-    this.line(lane, target, this.ink('soft'), 1.4, true);
+    this.line(lane, target, this.ink('c1'), 1.6, true);
     if (app.sequence.edited) {
       c.globalAlpha = 0.4;
       this.line(lane, (t) => (t < steps ? app.original.output[t * nY + o] : NaN), this.ink('c0'), 1.2, false);

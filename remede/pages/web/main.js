@@ -5,6 +5,7 @@ class App {
     this.page = page;
     this.model = compileModel(modelJson, page.arithmetic);
     this.data = new Data(this.model, page.data);
+    this.columns = wordColumns(modelJson);
     this.paths = this.model.trees.map(pathsOf);
     this.font = getComputedStyle(document.body).fontFamily;
     this.treeNumber = 0;
@@ -68,6 +69,7 @@ class App {
   reads(step, cell) {
     const { tree } = this, leaf = this.treeRun.leaf[step], feature = tree.nX + cell;
     if (this.paths[this.treeNumber][leaf].some((node) => node >= 0 && tree.feature[node] === feature)) return true;
+    if (tree.laws) return true; // what it holds goes on into the next step
     for (let o = 0; tree.linear && o < tree.nY; ++o) if (tree.linear[(leaf * tree.nY + o) * tree.nV + feature] !== 0) return true;
     if (tree.nW === tree.nX) return false;
     for (let k = 0; k < tree.nM; ++k)
@@ -76,7 +78,13 @@ class App {
   }
 
   writes(step, cell) {
-    return this.tree.gate[this.treeRun.leaf[step] * this.tree.nM + cell] === 1;
+    return Boolean(this.tree.laws) || this.tree.gate[this.treeRun.leaf[step] * this.tree.nM + cell] === 1;
+  }
+
+  // What a store gives out is called its release; an average gives out its level.
+  outputName(cell) {
+    const name = this.words.features[this.tree.nX + cell];
+    return this.tree.laws.cells[cell].store ? `${name} released` : name;
   }
 
   // Thresholds on a feature of the tree shown, each once.
@@ -95,9 +103,15 @@ class App {
       if (id >= 0 && tree.feature[id] < tree.nX) count[tree.feature[id]] += 1000;
       if (id >= 0) continue;
       for (let i = 0; i < tree.nX; ++i) {
-        for (let k = 0; k < tree.nM; ++k) if (tree.write[(~id * tree.nM + k) * tree.nW + i] !== 0) count[i] += 1;
+        for (let k = 0; !tree.laws && k < tree.nM; ++k) if (tree.write[(~id * tree.nM + k) * tree.nW + i] !== 0) count[i] += 1;
         for (let o = 0; tree.linear && o < tree.nY; ++o) if (tree.linear[(~id * tree.nY + o) * tree.nV + i] !== 0) count[i] += 1;
       }
+    }
+    if (tree.laws) {
+      const use = (terms) => { for (const [place] of terms) if (place < tree.nX) count[place] += 1; };
+      for (const cell of tree.laws.cells) [cell.inputs, cell.tapInputs].forEach(use);
+      tree.laws.answer.forEach(use);
+      for (const own of tree.laws.leafAnswer) own?.forEach(use);
     }
     const order = [...count.keys()].filter((i) => count[i] > 0).sort((a, b) => count[b] - count[a] || a - b);
     const answer = { order, rest: [...count.keys()].filter((i) => count[i] === 0) };
@@ -107,12 +121,12 @@ class App {
 
   // The inputs and cells to show where there is room for so many lanes: the most used inputs, and at least as many cells.
   shownFeatures(lanes) {
-    const { order, rest } = this.inputsByUse(), used = [...this.words.used.keys()].filter((k) => this.words.used[k]);
+    const { order, rest } = this.inputsByUse(), used = this.words.order; // the most important first
     const wanted = order.length > 0 ? order : rest;
     const cells = this.allShown ? used : used.slice(0, Math.max(2, Math.min(6, lanes - Math.min(wanted.length, lanes >> 1))));
     const inputs = this.allShown ? [...order, ...rest] : wanted.slice(0, Math.max(2, Math.min(6, lanes - cells.length)));
     byId('more').hidden = !this.allShown && inputs.length === order.length + rest.length && cells.length === used.length && (this.model.classifies || this.model.nY <= 4);
-    return { inputs: inputs.sort((a, b) => a - b), cells };
+    return { inputs: inputs.sort((a, b) => a - b), cells: [...cells].sort((a, b) => a - b) };
   }
 
   shownInputs() {
@@ -233,12 +247,47 @@ class App {
     const { path } = this, values = new Map();
     for (const node of path) if (node >= 0) values.set(node, short(this.valueAt(node), 3));
     this.treeView.light(path, values);
+    this.fillTanks();
     this.outline.light(path, values);
     this.panel.update();
     this.player.update();
     this.traces.follow();
     if (this.page.machine) this.machine.light(this.states?.[this.step] ?? 0, this.states?.[this.step + 1] ?? 0);
     this.remember();
+  }
+
+  // The tanks of the picture hold what the cells hold after this step, on the scale of the sequence.
+  fillTanks() {
+    const { tree, treeRun } = this, { nM } = tree;
+    if (!tree.laws || !this.treeView.svg) return;
+    if (this.tankScale?.run !== treeRun) {
+      const scale = [...Array(nM).keys()].map((k) => {
+        let low = 0, high = 0;
+        for (let t = 1; t <= this.sequence.steps; ++t) {
+          const v = treeRun.memory[t * nM + k];
+          low = Math.min(low, v);
+          high = Math.max(high, v);
+        }
+        return { low, high: high > low ? high : low + 1 };
+      });
+      this.tankScale = { run: treeRun, scale };
+    }
+    for (const tank of this.treeView.svg.querySelectorAll('g.tank')) {
+      const k = Number(tank.dataset.cell), top = Number(tank.dataset.top), height = Number(tank.dataset.height);
+      const { low, high } = this.tankScale.scale[k], held = treeRun.memory[(this.step + 1) * nM + k];
+      const full = Math.min(1, Math.max(0, (held - low) / (high - low))) * height, level = tank.querySelector('[data-part=level]');
+      level.setAttribute('y', top + height - full);
+      level.setAttribute('height', full);
+      let label = tank.querySelector('text');
+      if (!label) {
+        label = document.createElementNS(SVG, 'text');
+        label.setAttribute('class', 'held');
+        label.setAttribute('x', Number(level.getAttribute('x')) + Number(level.getAttribute('width')) / 2);
+        label.setAttribute('y', top + height + 19);
+        tank.append(label);
+      }
+      label.textContent = short(held, 3);
+    }
   }
 
   showSequence() {
@@ -324,15 +373,16 @@ Object.assign(App.prototype, {
         this.reads(step, k) ? `read here${wrote >= 0 ? `, written at ${data.stepName(sequence, wrote)}` : ''}` : 'not read here',
       ];
     }
+    if (lane.kind === 'words') return [[lane.name, wordAt(lane.column, run.x, step * model.nX)]];
     if (lane.kind === 'state') {
       const state = this.page.machine.states[this.states[step]];
       return state ? [[`state ${state.name}`, ''], state.memory] : ['no state of the machine'];
     }
     const first = (sequence.first + step) * nY;
     if (lane.kind === 'value') {
-      const o = lane.index, rows = [[lane.name, exact(run.output[step * nY + o]), '--rm-c0']];
+      const o = lane.index, rows = [[`${lane.name} predicted`, exact(run.output[step * nY + o]), '--rm-c0']];
       if (data.hasTarget(sequence, step))
-        rows.push(['target', exact(data.value[first + o]), '--rm-soft'], ['off by', exact(f32(run.output[step * nY + o] - data.value[first + o]))]);
+        rows.push(['target', exact(data.value[first + o]), '--rm-c1'], ['off by', exact(f32(run.output[step * nY + o] - data.value[first + o]))]);
       return rows;
     }
     const order = [...Array(nY).keys()].sort((a, b) => run.output[step * nY + b] - run.output[step * nY + a] || a - b);

@@ -1,9 +1,10 @@
 // The model file (docs/file-format.md) as arrays, and the reference predictor (remede/model/predict.cpp) over them.
 
 function compileTree(json, inputs) {
-  const nX = inputs.length, nM = json.cells, nY = json.leaves[0].output.length;
+  const laws = Array.isArray(json.cells);
+  const nX = inputs.length, nM = laws ? json.cells.length : json.cells, nY = json.leaves[0].output.length;
   const inner = json.nodes.length, leaves = json.leaves.length;
-  const nV = nX + nM, nW = json.write_reads === 'inputs' ? nX : nV;
+  const nV = nX + nM, nW = json.write_reads === 'inputs and memory' ? nV : nX;
   const tree = {
     nX, nM, nY, nV, nW, inner, leaves,
     blends: json.write_rule === 'blend',
@@ -32,7 +33,7 @@ function compileTree(json, inputs) {
   json.leaves.forEach((leaf, j) => {
     tree.output.set(leaf.output, j * nY);
     if (tree.linear) leaf.linear.forEach((row, o) => tree.linear.set(row, (j * nY + o) * nV));
-    for (const write of leaf.writes) {
+    for (const write of leaf.writes ?? []) {
       const at = j * nM + write.cell;
       tree.gate[at] = 1;
       tree.write.set(write.weights, at * nW);
@@ -40,6 +41,8 @@ function compileTree(json, inputs) {
       tree.blend[at] = write.blend ?? 0;
     }
   });
+  if (laws) tree.laws = compileLaws(json, numberOf, tree);
+  tree.memorySize = nM + (tree.laws && tree.laws.anyFirst ? 1 : 0); // the levels, and whether the sequence has begun
   return tree;
 }
 
@@ -122,8 +125,8 @@ function runModel(model, x, steps, state) {
   const output = new Float32Array(steps * nY), one = new Float32Array(nY);
   let at = 0;
   const trees = model.trees.map((tree, number) => {
-    const size = tree.nM + (tree.first ? nY : 0);
-    const run = runTree(tree, model.arithmetic.tanh, x, known, steps, state.subarray(at, at + size));
+    const size = tree.memorySize + (tree.first ? nY : 0), part = state.subarray(at, at + size);
+    const run = tree.laws ? runLaws(tree, model.arithmetic, x, known, steps, part) : runTree(tree, model.arithmetic.tanh, x, known, steps, part);
     at += size;
     for (let t = 0; t < steps; ++t) {
       for (let o = 0; o < nY; ++o) one[o] = run.output[t * nY + o];
@@ -137,7 +140,7 @@ function runModel(model, x, steps, state) {
 }
 
 function stateSize(model) {
-  return model.trees.reduce((sum, tree) => sum + tree.nM + (tree.first ? model.nY : 0), 0);
+  return model.trees.reduce((sum, tree) => sum + tree.memorySize + (tree.first ? model.nY : 0), 0);
 }
 
 // One number for all leaves and answers; the library wrote the one it found.

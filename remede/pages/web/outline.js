@@ -35,7 +35,9 @@ class Outline {
       this.rows.set(id, row);
       return row;
     });
-    this.host.replaceChildren(...rows);
+    const stories = words.cells.map((story) => make('div', { class: 'story', title: `${story.gain}; share ${story.share}` },
+      make('b', {}, words.features[words.features.length - words.used.length + story.cell]), `${story.kind}: ${story.words}`, make('small', {}, story.facts)));
+    this.host.replaceChildren(...stories, ...rows);
   }
 
   light(path, values) {

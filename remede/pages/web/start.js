@@ -12,7 +12,7 @@ function fillSequences(app) {
     const part = ((model.classifies ? s.marked / Math.max(1, s.targets) : s.loss) || 0) / worst;
     const text = `${plural(s.steps, 'step')}${s.of ? ` of ${grouped(s.of)}` : ''}`;
     list.append(make('li', { 'data-number': s.number },
-      make('button', { type: 'button', onclick: () => { app.pause(); app.select(s.number, 0); } },
+      make('button', { type: 'button', onclick: () => { app.pause(); app.select(s.number, data.worstStep(s)); } },
         make('span', { class: 'id' }, s.id), make('span', { class: 'length' }, text),
         make('span', { class: s.marked > 0 ? 'verdict some' : 'verdict' }, verdict(s)),
         make('i', { style: `width:${100 * part}%` }))));
@@ -24,15 +24,18 @@ function fillSequences(app) {
     for (const row of list.children) row.hidden = !data.sequences[row.dataset.number].id.toLowerCase().includes(words);
   });
   byId('find').hidden = data.sequences.length < 12;
+  document.body.classList.toggle('single', data.sequences.length === 1);
   byId('sample').textContent = `${data.json.note}${data.hasTargets && data.sequences.length > 1 ? ', those with the largest loss first' : ''}`;
 }
 
 function fillLegend(app) {
-  const { model, page } = app, items = [['--rm-input', '--rm-input-line', 'asks an input']];
+  const { model, page } = app, items = [];
+  const tests = page.words.some((words) => words.view.some(([id]) => id >= 0));
+  items.push(['--rm-input', '--rm-input-line', tests ? 'asks an input' : 'an input']);
   if (model.trees.some((tree, t) => page.words[t].view.some(([id]) => id >= 0 && tree.feature[id] >= tree.nX))) items.push(['--rm-cell', '--rm-cell-line', 'asks the memory']);
-  if (page.words.some((words) => words.leaves.some((leaf) => leaf.writes.length > 0))) items.push(['--rm-write', '--rm-write-text', 'writes to the memory']);
+  if (page.words.some((words) => words.leaves.some((leaf) => leaf.writes.length > 0))) items.push(['--rm-write', '--rm-write-text', model.trees[0].laws ? 'sets taps' : 'writes to the memory']);
   if (!model.classifies) items.push(['--rm-c0', '--rm-c0', 'the answer']);
-  if (!model.classifies && app.data.value) items.push(['--rm-soft', '--rm-soft', 'the target']);
+  if (!model.classifies && app.data.value) items.push(['--rm-c1', '--rm-c1', 'the target']);
   model.classes.slice(0, 10).forEach((name, o) => items.push([classInk(o), classInk(o), name]));
   byId('legend').append(...items.map(([fill, line, text]) => make('span', {}, make('i', { style: `background:var(${fill});border-color:var(${line})` }), text)));
 }
@@ -148,13 +151,14 @@ function start() {
   byId('treepick').hidden = app.model.trees.length < 2;
   byId('whichtree').append(...app.model.trees.map((_, t) => make('option', { value: t }, `${t + 1} of ${app.model.trees.length}`)));
   byId('views').querySelector('[data-view=machine]').hidden = !app.page.machine;
+  if (app.model.trees[0].laws) byId('views').querySelector('[data-view=tree]').textContent = 'Model';
   fillSequences(app);
   fillLegend(app);
   listen(app);
   app.showTree(0);
   app.showView(app.words.svg && innerWidth >= 700 ? 'tree' : 'outline');
   const [number, step] = (/^#(\d+)\.(\d+)$/.exec(location.hash) ?? [0, 1, 0]).slice(1).map(Number);
-  const first = step === 0 ? app.data.run(app.data.sequences[0]).marked[0] ?? 0 : step - 1;
+  const first = step === 0 ? app.data.worstStep(app.data.sequences[0]) : step - 1;
   app.select(number - 1, first);
   verify(app);
   window.remede = app; // for tests, and for the curious

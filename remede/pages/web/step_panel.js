@@ -10,6 +10,7 @@ class StepPanel {
       return body;
     };
     this.head = part('answer');
+    this.parts = part('madeof');
     this.walk = part('walk');
     this.memory = part('memory');
     this.inputs = part('inputs');
@@ -18,6 +19,8 @@ class StepPanel {
 
   update() {
     this.showAnswer();
+    this.parts.replaceChildren(...answerBars(this.app));
+    this.parts.hidden = this.parts.childElementCount === 0;
     this.showWalk();
     this.showMemory();
     this.showInputs();
@@ -71,8 +74,10 @@ class StepPanel {
         wrote === null ? null : this.writerButton(wrote));
     });
     const leaf = words.leaves[app.leaf];
+    this.walk.hidden = !this.parts.hidden && items.length === 0; // the bars say it all
     const says = (leaf.say.length > 1 ? leaf.say : leaf.say.map((line) => line.replace(/^say /, ''))).map((line) => line.trim());
-    items.push(make('li', { class: 'leaf', title: (leaf.full ?? leaf.say).join('\n') }, make('b', {}, says.join('\n'))));
+    const text = this.parts.hidden ? says.join('\n') : `answers as above${leaf.writes.length > 0 && tree.laws ? `; ${leaf.writes.map((w) => w.text).join('; ')}` : ''}`;
+    items.push(make('li', { class: 'leaf', title: (leaf.full ?? leaf.say).join('\n') }, make('b', {}, text)));
     this.walk.replaceChildren(make('h3', {}, 'Path'), make('ol', {}, ...items));
   }
 
@@ -90,6 +95,7 @@ class StepPanel {
     if (cells.length === 0) return;
     const rows = cells.map((k) => {
       const before = treeRun.memory[step * tree.nM + k], after = treeRun.memory[(step + 1) * tree.nM + k];
+      if (tree.laws) return this.lawRow(k, before, after);
       const write = words.leaves[app.leaf].writes.find((w) => w.cell === k);
       return make('div', { class: write ? 'cellrow written' : 'cellrow' },
         make('span', { class: 'name' }, words.features[tree.nX + k]),
@@ -97,6 +103,18 @@ class StepPanel {
         write ? make('span', { class: 'write', title: write.full }, write.text) : null);
     });
     this.memory.replaceChildren(make('h3', {}, 'Memory'), ...rows);
+  }
+
+  // A cell with a law: what it held and holds, and what came and went.
+  lawRow(k, before, after) {
+    const { app } = this, { tree, words, step, treeRun } = app, at = step * tree.nM + k, cell = tree.laws.cells[k];
+    const story = words.cells.find((c) => c.cell === k);
+    const moved = cell.store ? `in ${short(treeRun.came[at], 3)}, out ${short(treeRun.given[at], 3)} (${percent(treeRun.share[at])})`
+      : `${percent(treeRun.share[at])} of the way to ${short(treeRun.came[at], 3)}`;
+    return make('div', { class: 'cellrow written', title: story ? `${story.words}\n${story.gain}; share ${story.share}` : '' },
+      make('span', { class: 'name' }, words.features[tree.nX + k]),
+      make('b', { title: `${exact(before)} → ${exact(after)}` }, `${short(before, 4)} → ${short(after, 4)}`),
+      make('span', { class: 'write' }, moved));
   }
 
   // Rows are made once and then updated, so that a field keeps its focus while the model runs again.
