@@ -121,7 +121,7 @@ void report_json(const TrainFlags& flags, const Fit& fit) {
   const Score& s = fit.validation;
   nlohmann::ordered_json score = {{"held_out", fit.held_out}, {"sequences", s.sequences}, {"targets", s.targets}};
   if (fit.model.schema.task == Task::kClassification)
-    score.update({{"accuracy", s.accuracy}, {"log_loss", s.log_loss}});
+    score.update({{"accuracy", s.accuracy}, {"log_loss", s.loss}});
   else
     score["rmse"] = s.rmse;
   const nlohmann::ordered_json json = {{"model", flags.output},

@@ -92,8 +92,8 @@ class HostExecutor final : public Executor {
 
 }  // namespace
 
-std::unique_ptr<Executor> make_executor(Machine machine, std::vector<const TrainingData*> data, int threads) {
-  const auto make = machine == Machine::kPlain ? make_double_engine : make_engine;
+std::unique_ptr<Executor> make_executor(Device device, std::vector<const TrainingData*> data, int threads) {
+  const auto make = device == Device::kPlain ? make_double_engine : make_engine;
   return std::make_unique<HostExecutor>(make, std::move(data), threads);
 }
 

@@ -19,7 +19,7 @@
 
 namespace remede {
 
-enum class Machine : std::uint8_t { kCpu, kPlain };
+enum class Device : std::uint8_t { kCpu, kPlain };
 
 // Asked after every update: true ends the call early.
 using Pause = std::function<bool()>;
@@ -59,6 +59,6 @@ class Executor {
 
 // kCpu: the vector kernels. kPlain: the readable form of the formulas, in double; slow, and what all others are held
 // to. The data must outlive the executor. threads: 0 is all of the machine's; they do not change the result.
-std::unique_ptr<Executor> make_executor(Machine machine, std::vector<const TrainingData*> data, int threads);
+std::unique_ptr<Executor> make_executor(Device device, std::vector<const TrainingData*> data, int threads);
 
 }  // namespace remede

@@ -16,12 +16,12 @@ std::uint64_t polish_updates(const StartPlan& plan) {
   return (plan.noise > 0.0F ? kRoundsOfNoise : 1) * plan.first_round;
 }
 
-Finalist polish(const Finalist& finalist, const TrainingData& everything, Machine machine,
+Finalist polish(const Finalist& finalist, const TrainingData& everything, Device device,
                 const std::function<bool()>& stop) {
   const auto updates =
       static_cast<std::uint64_t>(finalist.plan.budget_share * static_cast<double>(polish_updates(finalist.plan)));
   if (updates == 0) return finalist;
-  const std::unique_ptr<Executor> executor = make_executor(machine, {&everything}, 1);
+  const std::unique_ptr<Executor> executor = make_executor(device, {&everything}, 1);
   const std::unique_ptr<Trainer> start = executor->start(finalist.plan, 0);
   Trainer& trainer = *start;
   Trainer* const only[] = {start.get()};

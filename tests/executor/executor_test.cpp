@@ -41,8 +41,8 @@ struct Set {
 
 TEST(Executor, ARoundIsAdvancingAndValidatingInTurnForAnyNumberOfThreads) {
   const TrainingData one = executor_data(120, 1), other = executor_data(80, 2);
-  const auto alone = make_executor(Machine::kCpu, {&one, &other}, 1),
-             many = make_executor(Machine::kCpu, {&one, &other}, 3);
+  const auto alone = make_executor(Device::kCpu, {&one, &other}, 1),
+             many = make_executor(Device::kCpu, {&one, &other}, 3);
   Set a(*alone, 6), b(*many, 6);
   many->round(b.all, {31, 0, {}, {}});
   std::uint64_t done = 0;
@@ -62,7 +62,7 @@ TEST(Executor, ARoundIsAdvancingAndValidatingInTurnForAnyNumberOfThreads) {
 
 TEST(Executor, ItIsWhatATrainerDoesWithAnEngine) {
   const TrainingData data = executor_data(120, 1);
-  const auto executor = make_executor(Machine::kCpu, {&data}, 2);
+  const auto executor = make_executor(Device::kCpu, {&data}, 2);
   const std::unique_ptr<Trainer> start = executor->start(executor_plan(0), 0);
   Trainer* const only[] = {start.get()};
   executor->advance(only, 25);
@@ -74,7 +74,7 @@ TEST(Executor, ItIsWhatATrainerDoesWithAnEngine) {
 
 TEST(Executor, APauseEndsACallAndTheNextGoesOn) {
   const TrainingData data = executor_data(120, 1);
-  const auto executor = make_executor(Machine::kCpu, {&data}, 1);
+  const auto executor = make_executor(Device::kCpu, {&data}, 1);
   Set paused(*executor, 1), whole(*executor, 1);
   int asked = 0;
   executor->advance(paused.all, 20, [&] { return ++asked == 7; });
@@ -86,7 +86,7 @@ TEST(Executor, APauseEndsACallAndTheNextGoesOn) {
 
 TEST(Executor, ThePlainOneInDoubleGoesTheSameWay) {
   const TrainingData data = executor_data(120, 1);
-  const auto plain = make_executor(Machine::kPlain, {&data}, 2), fast = make_executor(Machine::kCpu, {&data}, 2);
+  const auto plain = make_executor(Device::kPlain, {&data}, 2), fast = make_executor(Device::kCpu, {&data}, 2);
   Set a(*plain, 1), b(*fast, 1);
   plain->advance(a.all, 10);
   fast->advance(b.all, 10);

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "remede/base/error.h"
-#include "remede/train/bytes.h"
+#include "remede/executor/bytes.h"
 #include "train/small_data.h"
 
 namespace remede {
