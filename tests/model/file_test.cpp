@@ -273,12 +273,7 @@ Json& leaf(Json& json, int i) { return tree(json)["leaves"][static_cast<std::siz
 const std::vector<Damage> kDamages = {
     {"other JSON", [](Json& j) { j = Json::parse("[1]"); }, "m.json: expected a remede model, got a list of 1"},
     {"other format", [](Json& j) { j["format"] = "pickle"; }, "expected a remede model, got other JSON"},
-<<<<<<< HEAD
     {"later version", [](Json& j) { j["version"] = kFileVersion + 1; }, "of the model file or an earlier one, got "},
-=======
-    {"later version", [](Json& j) { j["version"] = 4; },
-     "expected version 3 of the model file or an earlier one, got 4"},
->>>>>>> main
     {"codes of one word less",
      [](Json& j) {
        j["codes"] =
