@@ -1,6 +1,9 @@
 #include "remede/train/frontier/trends.h"
 
 #include <algorithm>
+#include <string>
+
+#include "remede/base/error.h"
 
 namespace remede::frontier {
 namespace {
@@ -13,7 +16,29 @@ bool any_trend(const std::vector<Trend>& trend) {
   return std::any_of(trend.begin(), trend.end(), [](Trend t) { return t != Trend::kAny; });
 }
 
+void set_trend(const std::string& name, const char* flag, Trend trend, const Schema& schema, std::vector<Trend>& to) {
+  bool found = false;
+  for (std::size_t i = 0; i < schema.inputs.size(); ++i) {
+    const InputCode* code = schema.code_of(schema.inputs[i]);
+    if (schema.inputs[i] != name && (code == nullptr || code->column != name)) continue;
+    if (code != nullptr && !code->gap) fail("--{}: expected a column of numbers, got '{}', which holds words", flag, name);
+    if (to[i] != Trend::kAny) fail("--{}: expected every column once, got '{}' again", flag, name);
+    to[i] = trend;
+    found = true;
+  }
+  if (!found) fail("--{}: expected the name of an input, got '{}'", flag, name);
+}
+
 }  // namespace
+
+std::vector<Trend> trends_of(const Config& config, const Schema& schema) {
+  std::vector<Trend> trend(schema.inputs.size(), Trend::kAny);
+  for (const std::string& name : config.increasing) set_trend(name, "increasing", Trend::kRising, schema, trend);
+  for (const std::string& name : config.decreasing) set_trend(name, "decreasing", Trend::kFalling, schema, trend);
+  if (any_trend(trend) && schema.task == Task::kClassification && schema.classes.size() != 2)
+    fail("--increasing, --decreasing: expected a number or two classes to predict, got {} classes", schema.classes.size());
+  return trend;
+}
 
 bool reads_trends(const std::vector<Trend>& trend, int k, int cells) { return any_trend(trend) && k < (cells + 1) / 2; }
 

@@ -6,9 +6,15 @@
 #include <vector>
 
 #include "remede/engine/laws/parameters.h"
+#include "remede/schema/schema.h"
+#include "remede/train/config.h"
 #include "remede/train/frontier/problem.h"
 
 namespace remede::frontier {
+
+// (n_x) What the configuration says of the inputs. Throws Error for a name that is no input, or is given twice, and for
+// more than two classes.
+std::vector<Trend> trends_of(const Config& config, const Schema& schema);
 
 // Whether cell k may read inputs with a trend: the first half of the cells, rounded up.
 bool reads_trends(const std::vector<Trend>& trend, int k, int cells);
