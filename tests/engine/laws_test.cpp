@@ -128,7 +128,8 @@ TEST(Laws, PlainGradientsMatchTheGoldenVectors) {
       const std::vector<double> output = flat_numbers(c.j.at("output")[b]), level = flat_numbers(c.j.at("level")[b]);
       for (std::size_t i = 0; i < run.output.size(); ++i) ASSERT_NEAR(run.output[i], output[i], 1e-9) << c.name;
       for (std::size_t i = 0; i < run.level.size(); ++i) ASSERT_NEAR(run.level[i], level[i], 1e-9) << c.name;
-      for (std::size_t t = 0; t < run.leaf.size(); ++t) ASSERT_EQ(run.leaf[t], c.j.at("leaf")[b][t].get<int>()) << c.name;
+      for (std::size_t t = 0; t < run.leaf.size(); ++t)
+        ASSERT_EQ(run.leaf[t], c.j.at("leaf")[b][t].get<int>()) << c.name;
     }
     EXPECT_NEAR(loss / weight, c.j.at("loss").get<double>(), 1e-9) << c.name;
     expect_gradients(c, gradient, 1 / weight, 1e-9);
@@ -191,7 +192,8 @@ Sequences noise(std::size_t steps, std::uint64_t seed) {
 
 TEST(Laws, ScoringRunsLongSequencesThroughTheirParts) {
   const Sequences data = noise(1700, 3);
-  Shape shape{.depth = 1, .n_x = 2, .n_y = 1, .leaf_linear = false, .law = {Law::kStore, Law::kAverage}, .first = {0, 1}};
+  Shape shape{
+      .depth = 1, .n_x = 2, .n_y = 1, .leaf_linear = false, .law = {Law::kStore, Law::kAverage}, .first = {0, 1}};
   Parameters p(shape);
   Random random(7);
   std::fill(p.used.begin(), p.used.end(), std::uint8_t{1});

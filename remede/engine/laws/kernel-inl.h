@@ -19,13 +19,26 @@ class LawRun {
  public:
   LawRun(const lw::Program& program, const float* values, const lw::Block& block, bool classes, float smoothing,
          lw::Scratch& scratch)
-      : p_(program), s_(program.shape), v_(values), b_(block), classes_(classes), smoothing_(smoothing), w_(scratch),
-        n_x_(static_cast<std::size_t>(s_.n_x)), k_(static_cast<std::size_t>(s_.cells())),
-        n_y_(static_cast<std::size_t>(s_.n_y)), nodes_(static_cast<std::size_t>(s_.nodes())),
-        leaves_(static_cast<std::size_t>(s_.leaves())), bias_(s_.begin(lw::Group::kBias)), tap_(s_.begin(lw::Group::kTap)),
-        tap_level_(s_.begin(lw::Group::kTapLevel)), tap_leaf_(s_.begin(lw::Group::kTapLeaf)),
-        output_(s_.begin(lw::Group::kOutput)), threshold_(s_.begin(lw::Group::kThreshold)),
-        index_(s_.begin(lw::Group::kIndex)), n_v_(static_cast<std::size_t>(s_.n_v())) {
+      : p_(program),
+        s_(program.shape),
+        v_(values),
+        b_(block),
+        classes_(classes),
+        smoothing_(smoothing),
+        w_(scratch),
+        n_x_(static_cast<std::size_t>(s_.n_x)),
+        k_(static_cast<std::size_t>(s_.cells())),
+        n_y_(static_cast<std::size_t>(s_.n_y)),
+        nodes_(static_cast<std::size_t>(s_.nodes())),
+        leaves_(static_cast<std::size_t>(s_.leaves())),
+        bias_(s_.begin(lw::Group::kBias)),
+        tap_(s_.begin(lw::Group::kTap)),
+        tap_level_(s_.begin(lw::Group::kTapLevel)),
+        tap_leaf_(s_.begin(lw::Group::kTapLeaf)),
+        output_(s_.begin(lw::Group::kOutput)),
+        threshold_(s_.begin(lw::Group::kThreshold)),
+        index_(s_.begin(lw::Group::kIndex)),
+        n_v_(static_cast<std::size_t>(s_.n_v())) {
     const std::size_t t = b_.steps * 16;
     const auto grow = [](auto& buffer, std::size_t size) {
       if (buffer.size() < size) buffer.resize(size);

@@ -53,7 +53,8 @@ Program program_of(const Parameters& p, bool learn_index) {
     program.tap_leaf.push_back(shifted);
   }
   const auto n_z = static_cast<std::size_t>(s.n_z()), n_y = static_cast<std::size_t>(s.n_y);
-  for (std::size_t o = 0; o < n_y; ++o) program.answer.push_back(used_terms(p, Group::kLinear, o, n_z, 0, program.term));
+  for (std::size_t o = 0; o < n_y; ++o)
+    program.answer.push_back(used_terms(p, Group::kLinear, o, n_z, 0, program.term));
   if (s.leaf_linear)
     for (std::size_t row = 0; row < static_cast<std::size_t>(s.leaves()) * n_y; ++row)
       program.leaf_answer.push_back(used_terms(p, Group::kLeafLinear, row, n_z, 0, program.term));

@@ -27,13 +27,13 @@ struct Terms {
 struct Program {
   Shape shape;
   std::vector<Term> term;
-  std::vector<Terms> argument;           // (K) inputs and outputs of earlier cells
-  std::vector<Terms> tap;                // (K) inputs
-  std::vector<std::uint8_t> tap_level;   // (K) whether in use
-  std::vector<std::uint8_t> tap_leaf;    // (K) whether any leaf shifts the tap
-  std::vector<Terms> answer;             // (n_y)
-  std::vector<Terms> leaf_answer;        // (leaves, n_y), or empty
-  std::vector<std::int32_t> feature;     // (nodes)
+  std::vector<Terms> argument;          // (K) inputs and outputs of earlier cells
+  std::vector<Terms> tap;               // (K) inputs
+  std::vector<std::uint8_t> tap_level;  // (K) whether in use
+  std::vector<std::uint8_t> tap_leaf;   // (K) whether any leaf shifts the tap
+  std::vector<Terms> answer;            // (n_y)
+  std::vector<Terms> leaf_answer;       // (leaves, n_y), or empty
+  std::vector<std::int32_t> feature;    // (nodes)
   std::vector<std::uint8_t> missing_right;
   std::vector<Side> side;
   bool learn_index = false;  // feature choices have a gradient

@@ -170,7 +170,8 @@ LaneData replay_lanes(const Sequences& data, std::size_t steps) {
   }
   // Stretches of equal length from all over the data, sixteen to a block, each beginning within one sequence.
   const std::size_t length = std::min(kMostWindow, std::max<std::size_t>(64, steps / kLanes));
-  const std::size_t count = std::max<std::size_t>(kLanes, steps / length), apart = std::max(length, data.steps() / count);
+  const std::size_t count = std::max<std::size_t>(kLanes, steps / length),
+                    apart = std::max(length, data.steps() / count);
   std::vector<Stretch> stretches;
   for (std::size_t s = 0; s < data.count(); ++s) {
     const Stretch whole = whole_sequence(data, s);
@@ -180,7 +181,8 @@ LaneData replay_lanes(const Sequences& data, std::size_t steps) {
     }
   }
   for (std::size_t at = 0; at < stretches.size(); at += kLanes)
-    add_block(data, std::span<const Stretch>(stretches).subspan(at, std::min<std::size_t>(kLanes, stretches.size() - at)),
+    add_block(data,
+              std::span<const Stretch>(stretches).subspan(at, std::min<std::size_t>(kLanes, stretches.size() - at)),
               missing, lanes);
   return lanes;
 }

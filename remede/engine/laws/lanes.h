@@ -47,8 +47,8 @@ LaneData training_lanes(const Sequences& data);
 // For scoring: every sequence from its beginning to its end, in parts of some hundred steps.
 LaneData scoring_lanes(const Sequences& data);
 
-// For replays during pruning: at most about `steps` steps with their targets; of long sequences, stretches from all over
-// them, each after as many steps without targets that fill the cells.
+// For replays during pruning: at most about `steps` steps with their targets; of long sequences, stretches from all
+// over them, each after as many steps without targets that fill the cells.
 LaneData replay_lanes(const Sequences& data, std::size_t steps);
 
 }  // namespace remede::laws

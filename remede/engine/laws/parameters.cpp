@@ -20,17 +20,25 @@ std::size_t Shape::size(Group group) const {
   };
   switch (group) {
     case Group::kIndex:
-    case Group::kThreshold: return of(nodes(), n_v());
+    case Group::kThreshold:
+      return of(nodes(), n_v());
     case Group::kBias:
     case Group::kTap:
-    case Group::kTapLevel: return of(k);
+    case Group::kTapLevel:
+      return of(k);
     case Group::kInput:
-    case Group::kTapInput: return of(k, n_x);
-    case Group::kEarlier: return of(k, k);
-    case Group::kTapLeaf: return of(leaves(), k);
-    case Group::kOutput: return of(leaves(), n_y);
-    case Group::kLinear: return of(n_y, n_z());
-    case Group::kLeafLinear: return leaf_linear ? of(leaves(), n_y, n_z()) : 0;
+    case Group::kTapInput:
+      return of(k, n_x);
+    case Group::kEarlier:
+      return of(k, k);
+    case Group::kTapLeaf:
+      return of(leaves(), k);
+    case Group::kOutput:
+      return of(leaves(), n_y);
+    case Group::kLinear:
+      return of(n_y, n_z());
+    case Group::kLeafLinear:
+      return leaf_linear ? of(leaves(), n_y, n_z()) : 0;
   }
   return 0;
 }
@@ -41,9 +49,7 @@ std::size_t Shape::begin(Group group) const {
   return at;
 }
 
-std::size_t Shape::total() const {
-  return begin(Group::kLeafLinear) + size(Group::kLeafLinear);
-}
+std::size_t Shape::total() const { return begin(Group::kLeafLinear) + size(Group::kLeafLinear); }
 
 Parameters::Parameters(const Shape& s)
     : shape(s),
@@ -68,8 +74,7 @@ std::int32_t append_subtree(const Parameters& p, int node, Tree& tree, std::vect
     return ~static_cast<std::int32_t>(leaves.size() - 1);
   }
   const auto at = static_cast<std::size_t>(node);
-  if (p.side[at] != Side::kFree)
-    return append_subtree(p, 2 * node + (p.side[at] == Side::kLeft ? 1 : 2), tree, leaves);
+  if (p.side[at] != Side::kFree) return append_subtree(p, 2 * node + (p.side[at] == Side::kLeft ? 1 : 2), tree, leaves);
   const std::size_t number = tree.feature.size();
   const int f = p.feature(node);
   tree.feature.push_back(f);

@@ -18,8 +18,12 @@ struct PlainStep {
 class PlainSequence {
  public:
   explicit PlainSequence(const Parameters& p)
-      : p_(p), s_(p.shape), n_x_(static_cast<std::size_t>(s_.n_x)), k_(static_cast<std::size_t>(s_.cells())),
-        n_y_(static_cast<std::size_t>(s_.n_y)), n_z_(static_cast<std::size_t>(s_.n_z())) {}
+      : p_(p),
+        s_(p.shape),
+        n_x_(static_cast<std::size_t>(s_.n_x)),
+        k_(static_cast<std::size_t>(s_.cells())),
+        n_y_(static_cast<std::size_t>(s_.n_y)),
+        n_z_(static_cast<std::size_t>(s_.n_z())) {}
 
   PlainRun forward(const Sequences& data, std::size_t s, double smoothing);
   void backward(std::vector<double>& gradient);
@@ -52,7 +56,8 @@ void PlainSequence::walk(PlainStep& step, const float* raw) const {
     const auto n = static_cast<std::size_t>(i);
     const int f = p_.feature(i);
     const bool missing = static_cast<std::size_t>(f) < n_x_ && std::isnan(raw[f]);
-    const double threshold = at(Group::kThreshold, n * static_cast<std::size_t>(s_.n_v()) + static_cast<std::size_t>(f));
+    const double threshold =
+        at(Group::kThreshold, n * static_cast<std::size_t>(s_.n_v()) + static_cast<std::size_t>(f));
     bool right = missing ? p_.missing_right[n] != 0 : tested(step, f) >= threshold;
     if (p_.side[n] != Side::kFree) right = p_.side[n] == Side::kRight;
     step.right[n] = right ? 1 : 0;
@@ -149,8 +154,8 @@ PlainRun PlainSequence::forward(const Sequences& data, std::size_t s, double smo
   return run;
 }
 
-// What a leaf would be worth is linear in its numbers; a split on the way is worth the difference of the leaves that its
-// two sides lead to. Adds to d_level what splits on levels pass back.
+// What a leaf would be worth is linear in its numbers; a split on the way is worth the difference of the leaves that
+// its two sides lead to. Adds to d_level what splits on levels pass back.
 void PlainSequence::back_through_splits(const PlainStep& step, const std::vector<double>& d_z,
                                         std::vector<double>& d_level, std::vector<double>& g) const {
   const auto n_v = static_cast<std::size_t>(s_.n_v());
@@ -177,7 +182,8 @@ void PlainSequence::back_through_splits(const PlainStep& step, const std::vector
     const auto f = static_cast<std::size_t>(p_.feature(node));
     const double distance = tested(step, static_cast<int>(f)) - at(Group::kThreshold, n * n_v + f);
     const double wide = 1 + kSplitSlope * std::abs(distance);
-    const double r = (worth(leaf_below(2 * node + 2)) - worth(leaf_below(2 * node + 1))) * 0.5 * kSplitSlope / (wide * wide);
+    const double r =
+        (worth(leaf_below(2 * node + 2)) - worth(leaf_below(2 * node + 1))) * 0.5 * kSplitSlope / (wide * wide);
     g[s_.at(Group::kThreshold, n * n_v + f)] -= r;
     double top = at(Group::kIndex, n * n_v + f), total = 0, mean = 0;
     std::vector<double> share(n_v), d(n_v);
@@ -187,7 +193,8 @@ void PlainSequence::back_through_splits(const PlainStep& step, const std::vector
       d[i] = r * (tested(step, static_cast<int>(i)) - at(Group::kThreshold, n * n_v + i));
       mean += share[i] * d[i];
     }
-    for (std::size_t i = 0; i < n_v; ++i) g[s_.at(Group::kIndex, n * n_v + i)] += share[i] / total * (d[i] - mean / total);
+    for (std::size_t i = 0; i < n_v; ++i)
+      g[s_.at(Group::kIndex, n * n_v + i)] += share[i] / total * (d[i] - mean / total);
     if (f >= n_x_) d_level[f - n_x_] += r;
   }
 }

@@ -17,8 +17,8 @@ struct PlainRun {
   double weight = 0;
 };
 
-// Runs sequence s of the data from empty cells. A missing input counts as 0 but in splits. `gradient`: (total), ADDs the
-// derivative of the loss's sum, or null. `index_gradient`: whether feature choices and what splits test have one.
+// Runs sequence s of the data from empty cells. A missing input counts as 0 but in splits. `gradient`: (total), ADDs
+// the derivative of the loss's sum, or null. `index_gradient`: whether feature choices and what splits test have one.
 PlainRun run_plain(const Parameters& parameters, const Sequences& data, std::size_t s, double smoothing,
                    std::vector<double>* gradient);
 

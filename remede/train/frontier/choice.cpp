@@ -17,8 +17,8 @@ constexpr double kMostGivenUp = 0.03;  // of what the best model is better than 
 const Entry* best_within(const std::vector<Entry>& entries, const std::function<bool(const Entry&)>& counts) {
   const Entry* best = nullptr;
   for (const Entry& e : entries)
-    if (counts(e) && (best == nullptr || e.merit < best->merit ||
-                      (e.merit == best->merit && e.size.numbers < best->size.numbers)))
+    if (counts(e) &&
+        (best == nullptr || e.merit < best->merit || (e.merit == best->merit && e.size.numbers < best->size.numbers)))
       best = &e;
   return best;
 }
@@ -44,7 +44,8 @@ const Entry* default_choice(const std::vector<Entry>& entries, double constant, 
   if (chosen == best)
     why = "the best on validation data: no smaller model is as good within one standard error";
   else
-    why = fmt::format("with {} a model is as good as the best within one standard error, and this is the smallest such", cells);
+    why = fmt::format("with {} a model is as good as the best within one standard error, and this is the smallest such",
+                      cells);
   return chosen;
 }
 
@@ -62,7 +63,8 @@ std::vector<const Entry*> best_of_each_size(const std::vector<Entry>& entries) {
   return kept;
 }
 
-const Entry* choose_entry(const std::vector<Entry>& entries, const Config& config, double constant, std::string& why) {
+const Entry* choose_entry(const std::vector<Entry>& entries, const Config& config, bool solved, double constant,
+                          std::string& why) {
   const auto fits = [&](const Entry& e) { return !config.numbers || e.size.numbers <= *config.numbers; };
   if (config.numbers || config.accurate) {
     const Entry* chosen = best_within(entries, fits);
@@ -77,6 +79,12 @@ const Entry* choose_entry(const std::vector<Entry>& entries, const Config& confi
                          : "the best on validation data, whatever its size";
     return chosen;
   }
+  if (solved)
+    for (const Entry& e : entries)
+      if (e.as_found && e.candidate == 0) {
+        why = "it leaves nothing to learn on validation data";
+        return &e;
+      }
   return default_choice(entries, constant, why);
 }
 

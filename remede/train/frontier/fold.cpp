@@ -75,7 +75,8 @@ bool in_use(const laws::Parameters& p, std::size_t k) {
     for (std::size_t row = 0; row * n_z < s.size(g); ++row)
       if (p.used[s.at(g, row * n_z + n_x + k)] != 0 || p.used[s.at(g, row * n_z + n_x + k_n + k)] != 0) return true;
   for (int i = 0; i < s.nodes(); ++i)
-    if (p.side[static_cast<std::size_t>(i)] == laws::Side::kFree && p.feature(i) == s.n_x + static_cast<int>(k)) return true;
+    if (p.side[static_cast<std::size_t>(i)] == laws::Side::kFree && p.feature(i) == s.n_x + static_cast<int>(k))
+      return true;
   return false;
 }
 
@@ -109,8 +110,8 @@ void keep_cells(Tree& tree, const std::vector<std::size_t>& kept) {
   rows(c.leaf_linear, to.leaf_linear);
   for (std::int32_t& f : tree.feature)
     if (f >= tree.n_x)
-      f = tree.n_x + static_cast<std::int32_t>(std::find(kept.begin(), kept.end(), static_cast<std::size_t>(f - tree.n_x)) -
-                                               kept.begin());
+      f = tree.n_x + static_cast<std::int32_t>(
+                         std::find(kept.begin(), kept.end(), static_cast<std::size_t>(f - tree.n_x)) - kept.begin());
   tree.n_m = static_cast<int>(kept.size());
   tree.cells = std::move(to);
 }
@@ -131,7 +132,8 @@ Tree fold_tree(const Problem& problem, const laws::Parameters& parameters) {
   for (std::size_t node = 0; node < static_cast<std::size_t>(s.nodes()); ++node)
     for (std::size_t f = 0; f < n_x; ++f) {
       double& threshold = p[Group::kThreshold][node * static_cast<std::size_t>(s.n_v()) + f];
-      threshold = threshold * static_cast<double>(problem.scaling.x_scale[f]) + static_cast<double>(problem.scaling.x_shift[f]);
+      threshold =
+          threshold * static_cast<double>(problem.scaling.x_scale[f]) + static_cast<double>(problem.scaling.x_shift[f]);
     }
   for (std::size_t k = 0; k < k_n; ++k) {
     double unit = largest(p[Group::kInput].subspan(k * n_x, n_x));

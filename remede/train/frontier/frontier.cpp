@@ -38,16 +38,19 @@ FrontierChoice choose_on_frontier(const std::vector<Candidate>& candidates, cons
     small.emplace(candidates.front().copies.front(), trend, config, options);
     for (Entry& e : small->entries()) entries.push_back(std::move(e));
   }
-  if (entries.empty()) fail("expected a model that keeps to the trends given, got none: train with more data or without them");
+  if (entries.empty())
+    fail("expected a model that keeps to the trends given, got none: train with more data or without them");
   FrontierChoice choice;
-  const Entry* chosen = frontier::choose_entry(entries, config, frontier::merit_of_constant(validation), choice.frontier.why);
+  const Entry* chosen = frontier::choose_entry(entries, config, options.solved, frontier::merit_of_constant(validation),
+                                               choice.frontier.why);
   bool shown = false;
   for (const Entry* e : frontier::best_of_each_size(entries)) {
     // The chosen one stands in the table even where a better one is no larger.
     if (!shown && e->size.numbers >= chosen->size.numbers && e != chosen)
       choice.frontier.points.push_back(point_of(*chosen, validation, true));
     shown = shown || e->size.numbers >= chosen->size.numbers;
-    if (e == chosen || e->size.numbers != chosen->size.numbers) choice.frontier.points.push_back(point_of(*e, validation, e == chosen));
+    if (e == chosen || e->size.numbers != chosen->size.numbers)
+      choice.frontier.points.push_back(point_of(*e, validation, e == chosen));
   }
   if (!shown) choice.frontier.points.push_back(point_of(*chosen, validation, true));
   choice.validation = score(chosen->model, validation);

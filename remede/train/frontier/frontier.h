@@ -32,18 +32,19 @@ struct Frontier {
 };
 
 struct FrontierOptions {
-  const Dataset* training = nullptr;    // all data to learn from, the held-out part included
-  const Prepared* prepared = nullptr;   // the cut into training and validation data
-  bool small_models = true;             // look for models whose cells have laws; else only the candidates compete
-  bool refit = true;                    // the chosen model learns from the held-out data as well
-  std::function<bool()> stop;           // end with what is there
+  const Dataset* training = nullptr;   // all data to learn from, the held-out part included
+  const Prepared* prepared = nullptr;  // the cut into training and validation data
+  bool solved = false;                 // the first candidate leaves nothing to learn: it is chosen
+  bool small_models = true;            // look for models whose cells have laws; else only the candidates compete
+  bool refit = true;                   // the chosen model learns from the held-out data as well
+  std::function<bool()> stop;          // end with what is there
   std::function<void(double)> progress;
 };
 
 struct FrontierChoice {
   Frontier frontier;
-  std::optional<Model> model;     // the chosen one, ready to save; nothing: it is the candidate
-  std::size_t candidate = 0;      // with this number
+  std::optional<Model> model;  // the chosen one, ready to save; nothing: it is the candidate
+  std::size_t candidate = 0;   // with this number
   Score validation;
 };
 

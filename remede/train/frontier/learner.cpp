@@ -14,7 +14,7 @@ using laws::Group;
 
 constexpr std::size_t kUpdateSteps = 256;  // of 16 lanes: what a gradient is made from, at least
 constexpr double kMomentum = 0.9, kSecondMoment = 0.99;
-constexpr double kClip = 1.0;  // largest norm of a gradient
+constexpr double kClip = 1.0;     // largest norm of a gradient
 constexpr double kLargest = 1e4;  // of a number on the training scale
 
 float smoothing_of(const Problem& problem) { return problem.classes ? static_cast<float>(kSmoothing) : 0.0F; }

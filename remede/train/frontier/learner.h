@@ -11,7 +11,7 @@ namespace remede::frontier {
 
 struct LearnerOptions {
   double rate = 0.02;
-  double l1 = 0;           // on weights
+  double l1 = 0;            // on weights
   double answer_decay = 0;  // classification
   bool learn_index = true;
 };
@@ -59,7 +59,7 @@ class Learner {
   laws::Scratch scratch_;
   std::vector<std::size_t> order_;  // of the blocks in this pass
   std::size_t next_ = 0;
-  std::vector<float> after_;        // (windows, K) levels at the end of each window when it was last run
+  std::vector<float> after_;  // (windows, K) levels at the end of each window when it was last run
   double m_decay_ = 1, v_decay_ = 1;
   double kernel_steps_ = 0;
 };

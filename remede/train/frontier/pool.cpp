@@ -12,14 +12,14 @@
 namespace remede::frontier {
 namespace {
 
-constexpr double kWork = 2.5e10;            // products, all starts together
-constexpr double kDefaultStarts = 32;       // that this is for
+constexpr double kWork = 2.5e10;       // products, all starts together
+constexpr double kDefaultStarts = 32;  // that this is for
 constexpr std::size_t kSmallStarts = 48;
-constexpr std::size_t kLastUpdates = 300;   // of a model that stays, with falling rates
+constexpr std::size_t kLastUpdates = 300;     // of a model that stays, with falling rates
 constexpr long long kWorthSimplifying = 400;  // numbers: of what is larger no smaller version is readable
-constexpr double kApart = 1.12;             // times as large: sizes closer than that are one
-constexpr double kLooser[] = {5, 25};       // times the usual tolerance
-constexpr std::size_t kMostSimplified = 6;  // candidates
+constexpr double kApart = 1.12;               // times as large: sizes closer than that are one
+constexpr double kLooser[] = {5, 25};         // times the usual tolerance
+constexpr std::size_t kMostSimplified = 6;    // candidates
 
 void assess_entry(Entry& e, const Sequences& validation) {
   e.size = size_of(e.model);
@@ -72,7 +72,8 @@ std::vector<const Snapshot*> worth_finishing(const Problem& problem, const std::
       const double m = merit(problem, s->validation);
       if (!(m < least)) continue;
       least = m;
-      const bool close = !kept.empty() && static_cast<double>(s->numbers) < kApart * static_cast<double>(kept.back()->numbers);
+      const bool close =
+          !kept.empty() && static_cast<double>(s->numbers) < kApart * static_cast<double>(kept.back()->numbers);
       if (close)
         kept.back() = s;
       else
@@ -131,7 +132,7 @@ SmallModels::SmallModels(const Model& like, const std::vector<Trend>& trend, con
   like_.training.settings = like.training.settings;
   const Prepared& data = *options.prepared;
   problem_ = std::make_unique<Problem>(make_problem(with_class_weights(data.training, config), data.validation, trend));
-  const double share = std::min(1.0, starts_of(config) / kDefaultStarts);
+  const double share = std::min(1.0, config.starts ? *config.starts / kDefaultStarts : scale_of(config.effort).starts);
   SearchOptions search;
   search.seed = static_cast<std::uint64_t>(config.seed);
   search.threads = config.threads;
@@ -169,7 +170,8 @@ Model SmallModels::refitted(const Entry& entry) const {
   const Sequences weighted = with_class_weights(all, config_);
   const laws::LaneData lanes = lanes_on_scale(*problem_, weighted);
   const Snapshot& s = *entry.snapshot;
-  Learner learner(*problem_, lanes, s.parameters, s.rates, s.options, static_cast<std::uint64_t>(config_.seed), s.stream);
+  Learner learner(*problem_, lanes, s.parameters, s.rates, s.options, static_cast<std::uint64_t>(config_.seed),
+                  s.stream);
   learner.advance(kLastUpdates, 0.4, 0.01, options_.stop);
   const Model model = rounded_model(model_of(learner.parameters()), all, all, options_.stop);
   const bool better = units_of(model, weighted).mean_merit() <= units_of(entry.model, weighted).mean_merit();

@@ -23,8 +23,8 @@ struct Entry {
   bool as_found = false;             // the candidate as it is, and not a smaller version of it
 };
 
-// The candidates of the default search and smaller versions of them. Of those that read an input with a trend none: their
-// answers might go against it.
+// The candidates of the default search and smaller versions of them. Of those that read an input with a trend none:
+// their answers might go against it.
 std::vector<Entry> candidate_entries(const std::vector<Candidate>& candidates, const std::vector<Trend>& trend,
                                      const Config& config, const FrontierOptions& options);
 

@@ -10,8 +10,8 @@ using laws::Group;
 
 constexpr std::size_t kReplaySteps = 8192;
 
-// Calls visit(constant, weights' group, first weight, y or -1) for every constant that is not in use; the weights of the
-// inputs follow one another from the first.
+// Calls visit(constant, weights' group, first weight, y or -1) for every constant that is not in use; the weights of
+// the inputs follow one another from the first.
 template <typename Visit>
 void each_free_constant(const laws::Parameters& p, const Visit& visit) {
   const laws::Shape& s = p.shape;
@@ -73,7 +73,8 @@ void set_free_constants(const Problem& problem, const laws::Parameters& p, std::
 
 void pass_back_constants(const Problem& problem, const laws::Parameters& p, std::vector<double>& gradient) {
   each_free_constant(p, [&](std::size_t constant, std::size_t weights, int) {
-    for (std::size_t i = 0; i < problem.x_zero.size(); ++i) gradient[weights + i] += gradient[constant] * problem.x_zero[i];
+    for (std::size_t i = 0; i < problem.x_zero.size(); ++i)
+      gradient[weights + i] += gradient[constant] * problem.x_zero[i];
   });
 }
 

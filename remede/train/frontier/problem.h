@@ -15,13 +15,13 @@ enum class Trend : std::int8_t { kFalling = -1, kAny = 0, kRising = 1 };
 
 struct Problem {
   laws::LaneData training, validation, replay;
-  Scaling scaling;                  // of inputs, and of values in regression
-  std::vector<double> x_zero;       // (n_x) what 0 in the file is on the training scale, with the sign turned
-  std::vector<double> y_zero;       // (n_y) likewise; 0 in classification
-  std::vector<Trend> trend;         // (n_x)
+  Scaling scaling;             // of inputs, and of values in regression
+  std::vector<double> x_zero;  // (n_x) what 0 in the file is on the training scale, with the sign turned
+  std::vector<double> y_zero;  // (n_y) likewise; 0 in classification
+  std::vector<Trend> trend;    // (n_x)
   int n_x = 0, n_y = 0;
   bool classes = false;
-  double longest = 0;               // steps of the longest sequence
+  double longest = 0;  // steps of the longest sequence
 };
 
 // Data as they stand in the file, with the weights to learn by.

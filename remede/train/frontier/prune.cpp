@@ -12,9 +12,9 @@ using laws::Group;
 using laws::Side;
 
 constexpr std::size_t kLeastNumbers = 5;
-constexpr std::size_t kReplays = 64;    // single removals tried at a time
-constexpr double kDropped = 0.07;       // of the numbers, each time
-constexpr double kPolishRate = 0.5;     // of the rate of a start
+constexpr std::size_t kReplays = 64;       // single removals tried at a time
+constexpr double kDropped = 0.07;          // of the numbers, each time
+constexpr double kPolishRate = 0.5;        // of the rate of a start
 constexpr std::size_t kMostAtFirst = 400;  // numbers: what is larger loses its weakest ones unseen
 
 // The weights that read cell k, and where.
@@ -39,8 +39,8 @@ bool is_read(const laws::Parameters& p, std::size_t k) {
   bool read = false;
   each_reader(p.shape, k, [&](std::size_t at) { read = read || p.used[at] != 0; });
   for (int i = 0; i < p.shape.nodes(); ++i)
-    read = read || (p.side[static_cast<std::size_t>(i)] == Side::kFree &&
-                    p.feature(i) == p.shape.n_x + static_cast<int>(k));
+    read = read ||
+           (p.side[static_cast<std::size_t>(i)] == Side::kFree && p.feature(i) == p.shape.n_x + static_cast<int>(k));
   return read;
 }
 
@@ -55,7 +55,8 @@ void take_out_cell(laws::Parameters& p, std::size_t k) {
     take_out(p, s.at(Group::kTapInput, k * n_x + i));
   }
   for (std::size_t j = 0; j < k; ++j) take_out(p, s.at(Group::kEarlier, k * k_n + j));
-  for (std::size_t l = 0; l < static_cast<std::size_t>(s.leaves()); ++l) take_out(p, s.at(Group::kTapLeaf, l * k_n + k));
+  for (std::size_t l = 0; l < static_cast<std::size_t>(s.leaves()); ++l)
+    take_out(p, s.at(Group::kTapLeaf, l * k_n + k));
 }
 
 // (nodes + leaves) of the complete tree: whether a step can get there.
@@ -84,7 +85,8 @@ void drop_unread(laws::Parameters& p) {
     if (reached[nodes + l]) continue;
     for (std::size_t k = 0; k < k_n; ++k) take_out(p, s.at(Group::kTapLeaf, l * k_n + k));
     for (std::size_t o = 0; o < n_y; ++o) take_out(p, s.at(Group::kOutput, l * n_y + o));
-    for (std::size_t i = 0; i < n_y * n_z && s.leaf_linear; ++i) take_out(p, s.at(Group::kLeafLinear, l * n_y * n_z + i));
+    for (std::size_t i = 0; i < n_y * n_z && s.leaf_linear; ++i)
+      take_out(p, s.at(Group::kLeafLinear, l * n_y * n_z + i));
   }
   for (std::size_t k = k_n; k-- > 0;)
     if (!is_read(p, k)) take_out_cell(p, k);
@@ -130,7 +132,8 @@ class Pruner {
     const std::vector<std::size_t> weakest = by_saliency();
     if (now > kMostAtFirst) {
       laws::Parameters smaller = p;
-      for (std::size_t i = 0; i < weakest.size() && numbers_in_use(smaller) > wanted; ++i) remove_number(smaller, weakest[i]);
+      for (std::size_t i = 0; i < weakest.size() && numbers_in_use(smaller) > wanted; ++i)
+        remove_number(smaller, weakest[i]);
       drop_unread(smaller);
       learner_.set_parameters(std::move(smaller));
       return;
@@ -151,7 +154,8 @@ class Pruner {
       r.cost = std::isfinite(loss) ? (loss - base) / static_cast<double>(now - numbers_in_use(smaller))
                                    : std::numeric_limits<double>::infinity();
     }
-    std::stable_sort(removals.begin(), removals.end(), [](const Removal& a, const Removal& b) { return a.cost < b.cost; });
+    std::stable_sort(removals.begin(), removals.end(),
+                     [](const Removal& a, const Removal& b) { return a.cost < b.cost; });
     laws::Parameters smaller = p;
     for (const Removal& r : removals) {
       if (numbers_in_use(smaller) <= wanted) break;

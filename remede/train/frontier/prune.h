@@ -26,7 +26,7 @@ struct Snapshot {
 };
 
 // The models that the learner goes through, from what it holds down to kLeastNumbers.
-std::vector<Snapshot> prune(const Problem& problem, Learner& learner, const std::vector<double>& rates, std::uint64_t stream,
-                            std::size_t polish_updates, const std::function<bool()>& stop);
+std::vector<Snapshot> prune(const Problem& problem, Learner& learner, const std::vector<double>& rates,
+                            std::uint64_t stream, std::size_t polish_updates, const std::function<bool()>& stop);
 
 }  // namespace remede::frontier

@@ -13,9 +13,9 @@
 namespace remede::frontier {
 namespace {
 
-constexpr std::size_t kMostPaths = 12;     // of the survivors are pruned
+constexpr std::size_t kMostPaths = 12;  // of the survivors are pruned
 constexpr std::size_t kLeastPaths = 3;
-constexpr std::size_t kPolish = 120;       // updates after each removal
+constexpr std::size_t kPolish = 120;  // updates after each removal
 constexpr std::size_t kLeastPolish = 20;
 constexpr double kReplaysOfRound = 80;
 constexpr double kShareOfTraining = 0.5;   // of all work; the rest is for pruning
@@ -89,7 +89,9 @@ class SmallSearch {
       cost += cost_of(r.start.parameters);
       runners_.push_back(std::move(r));
       // Where a start takes long there are fewer of them.
-      if (i >= kLeastPaths && cost * per_update_ * static_cast<double>(kLeastUpdates) > kShareOfTraining / kRounds * options.work) break;
+      if (i >= kLeastPaths &&
+          cost * per_update_ * static_cast<double>(kLeastUpdates) > kShareOfTraining / kRounds * options.work)
+        break;
     }
   }
 
@@ -116,7 +118,8 @@ class SmallSearch {
       constexpr std::size_t kParts = 4;
       Runner& r = runners_[i];
       const double affordable = work / (per_update_ * cost_of(r.start.parameters));
-      const auto updates = std::min(options_.most_updates, static_cast<std::size_t>(std::clamp(affordable, double{kLeastUpdates}, 4000.0)));
+      const auto updates = std::min(options_.most_updates,
+                                    static_cast<std::size_t>(std::clamp(affordable, double{kLeastUpdates}, 4000.0)));
       for (std::size_t part = 0; part < kParts && !options_.stop(); ++part) {
         const double from = last ? 1.0 - static_cast<double>(part) / kParts : 1.0;
         const double to = last ? 1.0 - static_cast<double>(part + 1) / kParts : 1.0;
@@ -140,7 +143,8 @@ class SmallSearch {
     const double each = work * (static_cast<double>(kPolish) * per_update_ + replayed);
     const auto count = static_cast<std::size_t>(std::clamp(left / each, double{kLeastPaths}, double{kMostPaths}));
     const double polish = std::min(1.0, left / (each * static_cast<double>(count))) * static_cast<double>(kPolish);
-    const std::size_t updates = std::min(options_.most_updates, std::max(kLeastPolish, static_cast<std::size_t>(polish)));
+    const std::size_t updates =
+        std::min(options_.most_updates, std::max(kLeastPolish, static_cast<std::size_t>(polish)));
     const std::vector<std::size_t> paths = paths_of(runners_, count);
     std::vector<std::vector<Snapshot>> found(paths.size());
     parallel_for(paths.size(), options_.threads, [&](std::size_t i, int) {

@@ -13,7 +13,7 @@ struct SearchOptions {
   std::uint64_t seed = 1;
   int threads = 1;
   int starts = 32;
-  double work = 2.5e10;  // products of 16 lanes, all starts together
+  double work = 2.5e10;                // products of 16 lanes, all starts together
   std::size_t most_updates = 1000000;  // of one start in one round
   std::function<bool()> stop = [] { return false; };
   std::function<void(double done)> progress = [](double) {};

@@ -56,7 +56,9 @@ laws::Shape draw_shape(const Problem& problem, std::uint64_t number, Random& ran
 void draw_used(const Problem& problem, Flavour flavour, Random& random, laws::Parameters& p) {
   const laws::Shape& s = p.shape;
   const std::size_t k_n = s.law.size();
-  const auto use = [&](Group g) { std::fill_n(p.used.begin() + static_cast<std::ptrdiff_t>(s.begin(g)), s.size(g), std::uint8_t{1}); };
+  const auto use = [&](Group g) {
+    std::fill_n(p.used.begin() + static_cast<std::ptrdiff_t>(s.begin(g)), s.size(g), std::uint8_t{1});
+  };
   for (const Group g : {Group::kIndex, Group::kThreshold, Group::kBias, Group::kInput, Group::kTap, Group::kOutput,
                         Group::kLinear, Group::kLeafLinear})
     use(g);

@@ -21,7 +21,8 @@ void set_trend(const std::string& name, const char* flag, Trend trend, const Sch
   for (std::size_t i = 0; i < schema.inputs.size(); ++i) {
     const InputCode* code = schema.code_of(schema.inputs[i]);
     if (schema.inputs[i] != name && (code == nullptr || code->column != name)) continue;
-    if (code != nullptr && !code->gap) fail("--{}: expected a column of numbers, got '{}', which holds words", flag, name);
+    if (code != nullptr && !code->gap)
+      fail("--{}: expected a column of numbers, got '{}', which holds words", flag, name);
     if (to[i] != Trend::kAny) fail("--{}: expected every column once, got '{}' again", flag, name);
     to[i] = trend;
     found = true;
@@ -33,10 +34,13 @@ void set_trend(const std::string& name, const char* flag, Trend trend, const Sch
 
 std::vector<Trend> trends_of(const Config& config, const Schema& schema) {
   std::vector<Trend> trend(schema.inputs.size(), Trend::kAny);
-  for (const std::string& name : config.increasing) set_trend(name, "increasing", Trend::kRising, schema, trend);
-  for (const std::string& name : config.decreasing) set_trend(name, "decreasing", Trend::kFalling, schema, trend);
+  for (const std::string& name : config.increasing.value_or(ColumnNames()).list)
+    set_trend(name, "increasing", Trend::kRising, schema, trend);
+  for (const std::string& name : config.decreasing.value_or(ColumnNames()).list)
+    set_trend(name, "decreasing", Trend::kFalling, schema, trend);
   if (any_trend(trend) && schema.task == Task::kClassification && schema.classes.size() != 2)
-    fail("--increasing, --decreasing: expected a number or two classes to predict, got {} classes", schema.classes.size());
+    fail("--increasing, --decreasing: expected a number or two classes to predict, got {} classes",
+         schema.classes.size());
   return trend;
 }
 

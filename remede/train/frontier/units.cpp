@@ -17,8 +17,8 @@ double sum(const std::vector<double>& values) { return std::accumulate(values.be
 // (steps) the unit each step belongs to.
 std::vector<std::size_t> unit_numbers(const Sequences& data, std::size_t& count) {
   std::vector<std::size_t> unit(data.steps(), 0);
-  const auto asked = static_cast<std::size_t>(
-      std::count_if(data.weight.begin(), data.weight.end(), [](float w) { return w > 0.0F; }));
+  const auto asked =
+      static_cast<std::size_t>(std::count_if(data.weight.begin(), data.weight.end(), [](float w) { return w > 0.0F; }));
   if (data.count() >= kBlocks) {
     for (std::size_t s = 0; s < data.count(); ++s)
       std::fill(unit.begin() + data.offset[s], unit.begin() + data.offset[s + 1], s);
@@ -40,7 +40,8 @@ double Units::mean_shown() const { return sum(shown) / sum(weight); }
 double Units::error_of_shown() const {
   const double mean = mean_shown();
   double squares = 0;
-  for (std::size_t u = 0; u < shown.size(); ++u) squares += (shown[u] - mean * weight[u]) * (shown[u] - mean * weight[u]);
+  for (std::size_t u = 0; u < shown.size(); ++u)
+    squares += (shown[u] - mean * weight[u]) * (shown[u] - mean * weight[u]);
   return std::sqrt(squares) / sum(weight);
 }
 

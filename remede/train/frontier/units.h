@@ -10,8 +10,8 @@ namespace remede::frontier {
 
 // Sums over each sequence, or over 20 blocks of consecutive targets where there are fewer than 20 sequences.
 struct Units {
-  std::vector<double> merit;   // what models are compared by: squared error; wrong answers and a tenth of the log loss
-  std::vector<double> shown;   // what people are shown: squared error, or wrong answers
+  std::vector<double> merit;  // what models are compared by: squared error; wrong answers and a tenth of the log loss
+  std::vector<double> shown;  // what people are shown: squared error, or wrong answers
   std::vector<double> weight;
   double mean_merit() const;
   double mean_shown() const;
