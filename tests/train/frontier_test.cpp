@@ -49,7 +49,7 @@ TEST(Fold, KeepsTheAnswers) {
     for (std::size_t i = 0; i < p.shape.law.size(); i += 2) p.used[p.shape.at(laws::Group::kBias, i)] = 0;
     if (number % 3 == 0) p.used[p.shape.at(laws::Group::kOutput, 0)] = 0;
     for (std::size_t i = p.shape.begin(laws::Group::kBias); i < p.used.size(); ++i)
-      if (p.used[i] == 0) p.values[i] = 0;
+      p.values[i] = p.used[i] == 0 ? 0 : p.values[i] == 0 ? 0.01 : p.values[i];
     drop_unread(p);
     const Tree tree = fold_tree(problem, p);
     check(tree, "folded");
