@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "cli/tables.h"
 #include "remede/base/error.h"
@@ -38,6 +39,21 @@ std::vector<const FrontierPoint*> printed_points(const std::vector<FrontierPoint
     }
     if (rows.size() <= kMostRows) return rows;
   }
+}
+
+std::string frontier_json(const std::vector<FrontierRow>& rows, const std::string& why, bool classes) {
+  nlohmann::ordered_json j;
+  j["score"] = classes ? "accuracy" : "RMSE";
+  j["reason"] = why;
+  for (const FrontierRow& row : rows)
+    j["models"].push_back({{"file", row.file},
+                           {"numbers", row.size.numbers},
+                           {"cells", row.size.cells},
+                           {"splits", row.size.splits},
+                           {"score", row.score},
+                           {"standard_error", row.standard_error},
+                           {"saved", row.saved}});
+  return j.dump(2) + "\n";
 }
 
 }  // namespace
@@ -76,6 +92,8 @@ void save_frontier(const Fit& fit, const std::string& folder) {
     rows.push_back(std::move(row));
   }
   if (rows.empty()) fail("--frontier: expected models of several sizes, got one: this search leaves no choice");
+  write_file((std::filesystem::path(folder) / "frontier.json").string(),
+             frontier_json(rows, fit.frontier.why, classes));
   FrontierPageOptions options;
   options.title = fmt::format("{}: models of all sizes", fmt::join(fit.model.schema.targets, ", "));
   options.score_name = classes ? "accuracy" : "RMSE";

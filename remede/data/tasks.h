@@ -16,7 +16,7 @@ inline constexpr std::int64_t kMostGeneratedSteps = 100'000'000;
 inline constexpr std::int64_t kMostGeneratedLength = 1'000'000;  // of a delay, a block or a sequence
 
 struct TaskOptions {
-  std::optional<std::int64_t> sequences;  // otherwise TaskInfo::sequences
+  std::optional<std::int64_t> sequences = {};  // otherwise TaskInfo::sequences
   std::uint64_t seed = 1;
   std::int64_t delay = 5;      // zeros between value and trigger, or between blocks
   std::int64_t delay_min = 3;  // the same, drawn per sequence

@@ -12,6 +12,7 @@
 #include "remede/train/choose.h"
 #include "remede/train/effects.h"
 #include "remede/train/forest.h"
+#include "remede/train/frontier/trends.h"
 #include "remede/train/paper.h"
 #include "remede/train/polish.h"
 #include "remede/train/prepare.h"
@@ -184,6 +185,7 @@ Fit fit(const Dataset& training, const Dataset* validation, const Config& config
         const Checkpoint* resume) {
   check(config);
   expect_effects(config, training.schema);
+  static_cast<void>(frontier::trends_of(config, training.schema));  // a wrong name is told at once
   Checkpoint base = checkpoint_base(training, validation, config);
   if (resume != nullptr) expect_same(*resume, config, base.data);
   Session session(callbacks, std::move(base), resume != nullptr ? resume->state : "", config.time_limit);

@@ -74,6 +74,27 @@ void Learner::accumulate(const laws::Block& block, laws::Sums& sums) {
       after_[static_cast<std::size_t>(block.window[lane]) * k_n + k] = level[k * laws::kLanes + lane];
 }
 
+const laws::Block& Learner::disturbed(const laws::Block& block) {
+  if (options_.noise == 0 && options_.offset == 0) return block;
+  disturbed_ = block;
+  const auto n_x = static_cast<std::size_t>(problem_->n_x), row = n_x * laws::kLanes;
+  std::vector<float> offset(row);
+  for (float& o : offset) o = options_.offset == 0 ? 0.0F : static_cast<float>(options_.offset * random_.normal());
+  // Noise is drawn once for a table of rows that are used over and over: normal deviates cost more than the model.
+  constexpr std::size_t kNoiseRows = 61;
+  std::vector<float> noise(options_.noise == 0 ? 0 : kNoiseRows * laws::kLanes);
+  for (float& v : noise) v = static_cast<float>(options_.noise * random_.normal());
+  std::size_t from = 0;
+  for (std::size_t at = 0; at < disturbed_.x.size(); at += laws::kLanes) {
+    for (std::size_t lane = 0; lane < laws::kLanes; ++lane) {
+      disturbed_.x[at + lane] += offset[at % row + lane];
+      if (!noise.empty()) disturbed_.x[at + lane] += noise[from * laws::kLanes + lane];
+    }
+    from = (from + 1) % kNoiseRows;
+  }
+  return disturbed_;
+}
+
 void Learner::update(double rate) {
   std::fill(gradient_.begin(), gradient_.end(), 0.0);
   laws::Sums sums;
@@ -86,7 +107,7 @@ void Learner::update(double rate) {
       next_ = 0;
     }
     const laws::Block& block = lanes_->blocks[order_[next_++]];
-    accumulate(block, sums);
+    accumulate(disturbed(block), sums);
     steps += block.steps;
   } while (lanes_->whole && steps < kUpdateSteps && next_ < order_.size());
   if (!(sums.weight > 0)) return;

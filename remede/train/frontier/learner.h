@@ -13,6 +13,10 @@ struct LearnerOptions {
   double rate = 0.02;
   double l1 = 0;            // on weights
   double answer_decay = 0;  // classification
+  // Standard deviations, in spreads of the inputs: of noise on every value, and of an offset for all steps of a
+  // sequence. Few recordings are soon known by heart.
+  double noise = 0;
+  double offset = 0;
   bool learn_index = true;
 };
 
@@ -44,6 +48,7 @@ class Learner {
  private:
   void update(double rate);
   void accumulate(const laws::Block& block, laws::Sums& sums);
+  const laws::Block& disturbed(const laws::Block& block);  // a copy with noise and offsets, or the block itself
   void step(double rate);
   void prepare();
 
@@ -57,6 +62,7 @@ class Learner {
   laws::Program program_;
   std::vector<float> values_;
   laws::Scratch scratch_;
+  laws::Block disturbed_;
   std::vector<std::size_t> order_;  // of the blocks in this pass
   std::size_t next_ = 0;
   std::vector<float> after_;  // (windows, K) levels at the end of each window when it was last run

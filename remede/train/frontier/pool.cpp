@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "remede/base/threads.h"
+#include "remede/model/ranges.h"
 #include "remede/simplify/simplify.h"
 #include "remede/train/frontier/fold.h"
 
@@ -153,6 +154,7 @@ SmallModels::SmallModels(const Model& like, const std::vector<Trend>& trend, con
     if (merit(*problem_, learner.judge(problem_->validation)) <= merit(*problem_, e.snapshot->validation))
       e.snapshot->parameters = learner.parameters();
     e.model = rounded_model(model_of(e.snapshot->parameters), data.training, data.validation, options.stop);
+    note_ranges(e.model, data.training);
     assess_entry(e, data.validation);
   });
 }
@@ -173,7 +175,8 @@ Model SmallModels::refitted(const Entry& entry) const {
   Learner learner(*problem_, lanes, s.parameters, s.rates, s.options, static_cast<std::uint64_t>(config_.seed),
                   s.stream);
   learner.advance(kLastUpdates, 0.4, 0.01, options_.stop);
-  const Model model = rounded_model(model_of(learner.parameters()), all, all, options_.stop);
+  Model model = rounded_model(model_of(learner.parameters()), all, all, options_.stop);
+  note_ranges(model, all);
   const bool better = units_of(model, weighted).mean_merit() <= units_of(entry.model, weighted).mean_merit();
   return better ? model : entry.model;
 }

@@ -9,6 +9,11 @@ namespace {
 using laws::Group;
 
 constexpr std::size_t kReplaySteps = 8192;
+// As for the starts of the default search (portfolio.cpp).
+constexpr std::ptrdiff_t kFewTargets = 5000;
+constexpr std::size_t kSeveralSequences = 20;
+constexpr std::size_t kFewSequencesBelow = 500;
+constexpr std::size_t kLeastMeanLength = 5;
 
 // Calls visit(constant, weights' group, first weight, y or -1) for every constant that is not in use; the weights of
 // the inputs follow one another from the first.
@@ -54,6 +59,10 @@ Problem make_problem(const Sequences& training, const Sequences& validation, std
   p.validation = laws::scoring_lanes(scaled);
   for (std::size_t s = 0; s < training.count(); ++s)
     p.longest = std::max(p.longest, static_cast<double>(training.length(s)));
+  p.few_targets =
+      std::count_if(training.weight.begin(), training.weight.end(), [](float w) { return w > 0.0F; }) < kFewTargets;
+  p.few_sequences = p.training.whole && training.count() >= kSeveralSequences &&
+                    training.count() < kFewSequencesBelow && training.steps() >= kLeastMeanLength * training.count();
   return p;
 }
 

@@ -21,7 +21,9 @@ struct Problem {
   std::vector<Trend> trend;    // (n_x)
   int n_x = 0, n_y = 0;
   bool classes = false;
-  double longest = 0;  // steps of the longest sequence
+  double longest = 0;          // steps of the longest sequence
+  bool few_targets = false;    // soon known by heart
+  bool few_sequences = false;  // several, but too few to show how they differ
 };
 
 // Data as they stand in the file, with the weights to learn by.

@@ -137,6 +137,9 @@ Start draw_start(const Problem& problem, std::uint64_t seed, std::uint64_t numbe
   start.options.rate = 0.02 * static_cast<double>(exp(static_cast<float>(0.5 * random.normal())));
   if (random.below(3) == 0) start.options.l1 = static_cast<double>(exp(static_cast<float>(random.uniform(-9.2, -5.5))));
   if (problem.classes) start.options.answer_decay = 0.003;
+  const auto size = static_cast<double>(exp(static_cast<float>(random.uniform(-3.0, -0.7))));  // .05 .. .5 spreads
+  if (problem.few_targets) start.options.noise = size;
+  if (problem.few_sequences) start.options.offset = size;
   return start;
 }
 
