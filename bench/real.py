@@ -22,6 +22,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "bench"))
 
 import environment  # noqa: E402
+from real_names import SETS, names_of, seeds_of  # noqa: E402
 from real import methods, table  # noqa: E402: the standard library only; what needs packages is imported later
 from real.cells import Cells  # noqa: E402
 
@@ -91,26 +92,6 @@ def write_table(args):
         unfinished = page.with_suffix(".part")
         unfinished.write_text(table.put_into(page.read_text(), text))
         unfinished.rename(page)
-
-
-SETS = ["cmapss", "beijing_pm25", "bike_sharing", "cascaded_tanks", "occupancy_detection", "robot_wall_following", "arem", "uea_JapaneseVowels",
-        "uea_PenDigits"]
-
-
-def names_of(text, known, what):
-    names = [n.strip() for n in text.split(",")] if text else list(known)
-    for name in names:
-        if name not in known:
-            sys.exit(f"--{what}: expected some of {', '.join(known)}, got '{name}'")
-    return names
-
-
-def seeds_of(text):
-    """5: seeds 1 to 5; 2-4 and 7,9 as they stand."""
-    if "-" in text:
-        first, last = text.split("-")
-        return list(range(int(first), int(last) + 1))
-    return [int(s) for s in text.split(",")] if "," in text else list(range(1, int(text) + 1))
 
 
 def run_intervals(args):

@@ -20,12 +20,12 @@
 #include "remede/base/threads.h"
 #include "remede/base/vector_targets.h"
 #include "remede/data/tasks.h"
+#include "remede/executor/start.h"
 #include "remede/executor/workload.h"
 #include "remede/model/batch.h"
 #include "remede/model/file.h"
 #include "remede/model/predict.h"
 #include "remede/stream/stream.h"
-#include "remede/executor/start.h"
 
 namespace remede {
 namespace {

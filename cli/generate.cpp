@@ -50,7 +50,7 @@ void add_flags(CLI::App& verb, GenerateFlags& flags) {
   const auto add = [&](const char* name, auto& value, const char* help) {
     verb.add_option(name, value, help)->capture_default_str();
   };
-  add("--sequences", o.sequences, "Number of sequences");
+  verb.add_option("--sequences", o.sequences, "Number of sequences [10000; runoff: 10]");
   add("--seed", o.seed, "Random seed; the same seed gives the same file on every machine");
   add("--delay", o.delay, "Number of zeros between value and trigger, or between blocks");
   add("--delay-min", o.delay_min, "Minimum delay of the variable-delay tasks");

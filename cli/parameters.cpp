@@ -16,6 +16,12 @@ void add_parameter_flags(CLI::App& verb, GivenParameters& given) {
       }
       given.emplace_back(&parameter, text);
     };
+    if (parameter.is_switch()) {
+      verb.add_flag_callback(
+              parameter.flag(), [take] { take("yes"); }, std::string(parameter.help))
+          ->group(std::string(parameter.group));
+      continue;
+    }
     verb.add_option_function<std::string>(parameter.flag(), take, std::string(parameter.help))
         ->type_name(parameter.words.empty() ? "N" : std::string(parameter.words))
         ->default_str(parameter.get(Config()))

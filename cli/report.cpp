@@ -53,7 +53,7 @@ std::string command_of(const Model& model) {
   command += schema.task == Task::kClassification ? " --task classification" : " --task regression";
   for (const HyperParameter& parameter : hyper_parameters())
     if (parameter.saved() && parameter.get(config) != parameter.get(Config()))
-      command += " " + parameter.flag() + " " + quoted(parameter.get(config));
+      command += " " + parameter.flag() + (parameter.is_switch() ? "" : " " + quoted(parameter.get(config)));
   return command;
 }
 

@@ -228,7 +228,7 @@ void run(const ReproduceFlags& flags) {
   if (shows_progress) print_error("\r\x1b[K");
   print(
       "{} sequences per task, 60 / 20 / 20 for training, validation and test; mean ± standard deviation of {} trials\n",
-      flags.options.sequences, flags.trials);
+      *flags.options.sequences, flags.trials);
   print_results(flags, results);
 }
 
@@ -247,10 +247,11 @@ void add_reproduce(CLI::App& app) {
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
   TaskOptions& o = flags->options;
+  o.sequences = 10000;
   verb->add_option("--seed", o.seed, "Seed of the first trial")->capture_default_str();
   verb->add_option("--sequences", o.sequences, "Sequences per task")
       ->check(CLI::Range(10, 100000000))
-      ->capture_default_str();
+      ->default_str("10000");
   verb->add_option("--delay", o.delay, "Delay of the fixed-delay tasks and of sign-memory")->capture_default_str();
   verb->add_option("--delay-min", o.delay_min, "Minimum delay of the variable-delay tasks")->capture_default_str();
   verb->add_option("--delay-max", o.delay_max, "Maximum delay of the variable-delay tasks")->capture_default_str();

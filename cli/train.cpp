@@ -14,6 +14,7 @@
 #include "cli/common.h"
 #include "cli/files.h"
 #include "cli/parameters.h"
+#include "cli/train_frontier.h"
 #include "cli/train_watch.h"
 #include "cli/verbs.h"
 #include "remede/base/error.h"
@@ -42,6 +43,7 @@ struct TrainFlags {
   std::string resume;
   Roles roles;
   std::string split;
+  std::string frontier;  // folder
   GivenParameters given;
   bool quiet = false;
   bool verbose = false;
@@ -139,6 +141,7 @@ void report(const TrainFlags& flags, const Fit& fit) {
   std::string text = score_text(fit);
   text += fmt::format("size: {}\n", size_text(fit.model));
   if (flags.output != "-") text += fmt::format("saved: {}\n", flags.output);
+  if (const std::string table = frontier_table(fit); !table.empty()) text += "\n" + table;
   tell(flags, text + "\n" + to_text(fit.model, options));
 }
 
@@ -225,6 +228,7 @@ void train(const CLI::App& verb, TrainFlags flags) {
   if (config.simplify) result.model = without_unused_inputs(result.model);
   line.clear();
   save_model(result.model, flags.output);
+  if (!flags.frontier.empty()) save_frontier(result, flags.frontier);
   if (result.stopped) {
     tell_stopped(flags, checkpoint);
   } else if (!asked) {
@@ -261,6 +265,8 @@ void add_train(CLI::App& app) {
   reads_file(
       verb->add_option("--resume", flags->resume, "Continue the run that wrote this checkpoint, to the same model")
           ->type_name("CHECKPOINT"));
+  verb->add_option("--frontier", flags->frontier, "Save the best model of every size here, and a page with their curve")
+      ->type_name("FOLDER");
   verb->add_flag("--parameters-page", flags->parameters_page, "Print docs/parameters.md")->group("");
   add_json_flag(*verb, flags->json);
   add_quiet_flag(*verb, flags->quiet);

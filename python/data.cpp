@@ -131,7 +131,7 @@ TaskOptions task_options(const nb::dict& options) {
     const std::string name = nb::cast<std::string>(key);
     const auto whole = [&](auto& field) { field = nb::cast<std::remove_reference_t<decltype(field)>>(value); };
     if (name == "sequences")
-      whole(o.sequences);
+      o.sequences = nb::cast<std::int64_t>(value);
     else if (name == "seed")
       whole(o.seed);
     else if (name == "delay")
@@ -197,6 +197,12 @@ void bind_data(nb::module_& module) {
           "offset", [](const Dataset& d) { return to_numpy(d.sequences.offset, {d.sequences.offset.size()}); }, kOwn)
       .def_prop_ro(
           "label", [](const Dataset& d) { return to_numpy(d.sequences.label, {d.sequences.label.size()}); }, kOwn)
+      .def_prop_ro(
+          "value",
+          [](const Dataset& d) {
+            return to_numpy(d.sequences.value, {d.sequences.steps(), static_cast<std::size_t>(d.sequences.n_y)});
+          },
+          kOwn)
       .def_prop_ro(
           "weight", [](const Dataset& d) { return to_numpy(d.sequences.weight, {d.sequences.weight.size()}); }, kOwn);
   module.def(

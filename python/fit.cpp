@@ -153,6 +153,28 @@ nb::dict score_of(const Fit& fit) {
   return score;
 }
 
+// Models of other sizes: each a model with its score and standard error on validation data.
+nb::list frontier_of(const Fit& fit) {
+  nb::list all;
+  for (const FrontierPoint& p : fit.frontier.points) {
+    nb::dict point;
+    const bool classes = fit.model.schema.task == Task::kClassification;
+    if (classes) point["accuracy"] = p.validation.accuracy;
+    if (classes) point["log_loss"] = p.validation.log_loss;
+    if (!classes) point["rmse"] = p.validation.rmse;
+    point["standard_error"] = p.standard_error;
+    point["sequences"] = p.validation.sequences;
+    point["targets"] = p.validation.targets;
+    point["held_out"] = fit.held_out;
+    point["chosen"] = p.chosen;
+    nb::list pair;
+    pair.append(nb::cast(without_unused_inputs(p.chosen ? fit.model : p.model)));
+    pair.append(point);
+    all.append(pair);
+  }
+  return all;
+}
+
 // Returns what the fit left, or only what was raised where it left nothing.
 nb::dict fit_data(const Dataset& training, const Dataset* validation, const Settings& settings,
                   const nb::object& callback) {
@@ -189,6 +211,8 @@ nb::dict fit_data(const Dataset& training, const Dataset* validation, const Sett
   result["trained_nodes"] = found->trained_nodes;
   result["stopped"] = found->stopped;
   result["late"] = found->late;
+  result["frontier"] = frontier_of(*found);
+  result["frontier_reason"] = found->frontier.why;
   result["model"] = nb::cast(std::move(found->model));
   return result;
 }
@@ -198,6 +222,7 @@ struct PythonType {
   static constexpr bool kOptional = false;
   static constexpr const char* kName = std::is_same_v<T, bool>                 ? "bool"
                                        : std::is_same_v<T, Seconds>            ? "float | str"
+                                       : std::is_same_v<T, ColumnNames>        ? "str | list[str]"
                                        : std::is_enum_v<T>                     ? "str"
                                        : std::is_same_v<T, std::vector<float>> ? "list[float]"
                                        : std::is_floating_point_v<T>           ? "float"

@@ -9,6 +9,7 @@ import sys
 import textwrap
 
 PYTHON_NAMES = {"seed": "random_state", "threads": "n_jobs"}  # scikit-learn's words for the same things
+RENAMED = {"numbers": "max_numbers"}  # what is called otherwise in Python
 
 HEAD = '''"""Generated from remede/train/parameters.def by tools/python_parameters.py; do not edit."""
 from __future__ import annotations
@@ -61,7 +62,7 @@ def values_text(parameter):
 
 
 def page(parameters):
-    declared = [p for p in parameters if p["name"] not in PYTHON_NAMES]
+    declared = [{**p, "name": RENAMED.get(p["name"], p["name"])} for p in parameters if p["name"] not in PYTHON_NAMES]
     default = {p["name"]: value(p) for p in parameters}
     table = "".join(f'    "{p["name"]}": ("{p["type"]}", {p["optional"]}),\n' for p in declared)
     lines, arguments, fields, group = [], [], [], None

@@ -1,6 +1,7 @@
 """What both estimators share: scikit-learn's conventions around the C++ library, without scikit-learn."""
 from __future__ import annotations
 
+import copy
 import datetime
 import inspect
 import os
@@ -22,6 +23,10 @@ Callback = Callable[[_native.Progress], Any]
 Self = TypeVar("Self", bound="Estimator")
 
 
+PYTHON_NAMES = {"numbers": "max_numbers"}  # hyper-parameters that are called otherwise here
+SETTING_NAMES = {python: name for name, python in PYTHON_NAMES.items()}
+
+
 def setting_text(name: str, value: Any) -> str:
     """A value as the declaration in C++ reads it."""
     if value is None:
@@ -36,6 +41,8 @@ def setting_text(name: str, value: Any) -> str:
         return repr(float(value))
     if isinstance(value, (int, float, np.integer, np.floating)):
         return str(int(value))
+    if isinstance(value, (list, tuple)):
+        return ",".join(map(str, value))
     return str(value)
 
 
@@ -57,7 +64,8 @@ EARLIER_DEFAULTS = {"starts": "32", "improve": "yes", "batch": "32", "decay": "0
 def given_settings(settings: dict[str, str]) -> dict[str, Any]:
     """The recorded hyper-parameters as arguments of an estimator."""
     decided = {} if "effort" in settings else EARLIER_DEFAULTS
-    return {name: setting_value(name, text) for name, text in settings.items() if name in PARAMETERS and decided.get(name) != text}
+    named = {PYTHON_NAMES.get(name, name): text for name, text in settings.items() if decided.get(name) != text}
+    return {name: setting_value(name, text) for name, text in named.items() if name in PARAMETERS}
 
 
 class Estimator(Parameters):
@@ -206,7 +214,7 @@ class Estimator(Parameters):
         return data
 
     def _settings(self) -> list[tuple[str, str]]:
-        settings = [(name, setting_text(name, getattr(self, name))) for name in PARAMETERS]
+        settings = [(SETTING_NAMES.get(name, name), setting_text(name, getattr(self, name))) for name in PARAMETERS]
         return [*settings, ("seed", str(seed_of(self.random_state))), ("threads", str(threads_of(self.n_jobs)))]
 
     def _fit(self, training: _native.Data, held: _native.Data | None, callbacks: Any) -> None:
@@ -222,11 +230,25 @@ class Estimator(Parameters):
         self.trained_nodes_ = found["trained_nodes"]
         self.stopped_ = found["stopped"]
         self.late_ = found["late"]
+        self._points = found["frontier"]
+        self.frontier_reason_ = found["frontier_reason"]
         if raised is None:
             return
         if not isinstance(raised, KeyboardInterrupt) or found["interruptions"] > 1:
             raise raised
         warnings.warn("training was interrupted: this is the best model so far", RuntimeWarning, stacklevel=3)
+
+    @property
+    def frontier_(self: Self) -> list[Self]:
+        """Fitted estimators of all sizes, the smallest first: each does better on validation data than all that are smaller. Their
+        `validation_score_` says how well, with its standard error, and which was chosen; `frontier_reason_` says why."""
+        self._check_fitted()
+        estimators = []
+        for model, score in getattr(self, "_points", []):
+            estimator = copy.copy(self)
+            estimator.model_, estimator.validation_score_, estimator._points = model, score, []
+            estimators.append(estimator)
+        return estimators
 
     # Use
 

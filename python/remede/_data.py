@@ -14,13 +14,16 @@ def tasks() -> list[str]:
     return _native.tasks()
 
 
-def generate(task: str, sequences: int = 10000, seed: int = 1, **options: Any) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """A data set of a task, as `remede generate` makes it: the inputs (a list of arrays (steps, inputs)) and the class of each step.
+def generate(task: str, sequences: int | None = None, seed: int = 1, **options: Any) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """A data set of a task, as `remede generate` makes it: the inputs (a list of arrays (steps, inputs)) and the class of each step, or the number where
+    the task is one of regression. `sequences`: 10000, for runoff 10.
 
     Options are those of the program with underscores, as far as the task has them: delay, delay_min, delay_max, blocks, block_length,
     noise_mean, noise_sd, length_min, length_max. Where the task has no target at a step it is NaN, or None where classes are words.
     """
-    data = _native.generate(task, {"sequences": sequences, "seed": seed, **options})
+    data = _native.generate(task, {**({} if sequences is None else {"sequences": sequences}), "seed": seed, **options})
+    if not data.classes:
+        return np.split(data.x, data.offset[1:-1]), np.split(data.value[:, 0], data.offset[1:-1])
     classes = classes_from_text(data.classes)
     labels = classes[data.label]
     missing = data.weight == 0

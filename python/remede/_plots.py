@@ -109,3 +109,25 @@ def plot_training(estimator: Any, ax: Any = None) -> Any:
     ax.set(xlabel="validation", ylabel="loss")
     ax.legend(frameon=False)
     return ax
+
+
+def plot_frontier(estimator: Any, ax: Any = None) -> Any:
+    """Score over size: the best model of every size on validation data, with standard errors; the chosen one is marked. Returns the axes."""
+    import matplotlib.pyplot as plt
+
+    models = estimator.frontier_
+    if not models:
+        raise ValueError("expected an estimator that chose among models of several sizes, got one without frontier_")
+    name = "accuracy" if "accuracy" in models[0].validation_score_ else "rmse"
+    ax = ax if ax is not None else plt.subplots(figsize=(6.4, 3.6))[1]
+    sizes = [max(1, m.n_numbers_) for m in models]
+    scores = [m.validation_score_[name] for m in models]
+    ax.errorbar(sizes, scores, yerr=[m.validation_score_["standard_error"] for m in models], marker="o", markersize=4, capsize=2)
+    for size, score, model in zip(sizes, scores, models):
+        if model.validation_score_["chosen"]:
+            ax.plot([size], [score], "o", markersize=10, markerfacecolor="none", label="chosen")
+    ax.set_xscale("log")
+    ax.set_xlabel("numbers in the model")
+    ax.set_ylabel(f"{name if name == 'accuracy' else 'RMSE'} on validation data")
+    ax.legend()
+    return ax

@@ -6,6 +6,7 @@
 #include <span>
 #include <utility>
 
+#include "remede/base/arithmetic.h"
 #include "remede/base/error.h"
 #include "remede/base/random.h"
 #include "remede/data/languages.h"
@@ -87,7 +88,7 @@ void add_delayed(Builder& builder, std::size_t channels, std::size_t delay, std:
 Dataset fixed_delay(const TaskOptions& options, std::size_t channels) {
   Builder builder(channels, kSigns);
   const auto delay = static_cast<std::size_t>(options.delay);
-  for (std::int64_t s = 0; s < options.sequences; ++s) {
+  for (std::int64_t s = 0; s < *options.sequences; ++s) {
     Random random(options.seed, static_cast<std::uint64_t>(s));
     add_delayed(builder, channels, delay, delay + 2, options, random);
     builder.end_sequence();
@@ -98,7 +99,7 @@ Dataset fixed_delay(const TaskOptions& options, std::size_t channels) {
 Dataset variable_delay(const TaskOptions& options, std::size_t channels) {
   Builder builder(channels, kSigns);
   const auto choices = static_cast<std::uint64_t>(options.delay_max - options.delay_min + 1);
-  for (std::int64_t s = 0; s < options.sequences; ++s) {
+  for (std::int64_t s = 0; s < *options.sequences; ++s) {
     Random random(options.seed, static_cast<std::uint64_t>(s));
     const auto delay = static_cast<std::size_t>(options.delay_min) + random.below(choices);
     add_delayed(builder, channels, delay, static_cast<std::size_t>(options.delay_max) + 2, options, random);
@@ -109,7 +110,7 @@ Dataset variable_delay(const TaskOptions& options, std::size_t channels) {
 
 Dataset sign_memory(const TaskOptions& options) {
   Builder builder(1, kSigns);
-  for (std::int64_t s = 0; s < options.sequences; ++s) {
+  for (std::int64_t s = 0; s < *options.sequences; ++s) {
     Random random(options.seed, static_cast<std::uint64_t>(s));
     int before = 0;
     for (std::int64_t b = 0; b < options.blocks; ++b) {
@@ -131,7 +132,7 @@ std::size_t draw_length(const TaskOptions& options, Random& random) {
 
 Dataset parity(const TaskOptions& options) {
   Builder builder(1, {"0", "1"});
-  for (std::int64_t s = 0; s < options.sequences; ++s) {
+  for (std::int64_t s = 0; s < *options.sequences; ++s) {
     Random random(options.seed, static_cast<std::uint64_t>(s));
     const std::size_t length = draw_length(options, random);
     int odd = 0;
@@ -149,7 +150,7 @@ Dataset parity(const TaskOptions& options) {
 Dataset flip_flop(const TaskOptions& options) {
   constexpr double kPulse = 0.1;
   Builder builder(3, {"0", "1", "2", "3", "4", "5", "6", "7"});
-  for (std::int64_t s = 0; s < options.sequences; ++s) {
+  for (std::int64_t s = 0; s < *options.sequences; ++s) {
     Random random(options.seed, static_cast<std::uint64_t>(s));
     const std::size_t length = draw_length(options, random);
     std::array<int, 3> plus{};
@@ -174,7 +175,7 @@ Dataset temporal_order(const TaskOptions& options) {
   Builder builder(kSymbols, {"XX", "XY", "YX", "YY"});
   TaskOptions at_least_two = options;
   at_least_two.length_min = std::max<std::int64_t>(options.length_min, 2);
-  for (std::int64_t s = 0; s < options.sequences; ++s) {
+  for (std::int64_t s = 0; s < *options.sequences; ++s) {
     Random random(options.seed, static_cast<std::uint64_t>(s));
     const std::size_t length = draw_length(at_least_two, random);
     const std::size_t third = (length + 2) / 3;
@@ -195,7 +196,7 @@ Dataset temporal_order(const TaskOptions& options) {
 // `zero`, `one`: what the two symbols are as numbers.
 Dataset strings(const TaskOptions& options, StringSampler sampler, float zero, float one) {
   Builder builder(1, {"0", "1"});
-  for (std::int64_t s = 0; s < options.sequences; ++s) {
+  for (std::int64_t s = 0; s < *options.sequences; ++s) {
     Random random(options.seed, static_cast<std::uint64_t>(s));
     const LabelledString string = sampler.draw(draw_length(options, random), random);
     for (std::size_t t = 0; t < string.symbol.size(); ++t)
@@ -205,12 +206,62 @@ Dataset strings(const TaskOptions& options, StringSampler sampler, float zero, f
   return builder.take();
 }
 
+constexpr int kRunoffDays = 730;       // of one recording
+constexpr double kRunoffNoise = 0.15;  // standard deviation: no model can be better on fresh data
+
+// Between -1 and 1 like a sine, over a year that begins in autumn. No libm: the same everywhere.
+double season(int day) {
+  const double p = 2.0 * static_cast<double>((day + 180) % 365) / 365.0 - 1.0;
+  return 4.0 * p * (1.0 - std::abs(p));
+}
+
+double to_one_decimal(double value) { return std::round(10.0 * value) / 10.0; }
+
+// A basin day by day: what falls is kept in a snow store, which lets go of the more the warmer it is; what melts, less
+// what evaporates, fills a soil store, which drains slowly into the river.
+Dataset runoff(const TaskOptions& options) {
+  Dataset data;
+  data.schema.task = Task::kRegression;
+  data.schema.inputs = {"rain", "temp"};
+  data.schema.targets = {"y"};
+  data.schema.id = "sequence";
+  data.schema.time = "step";
+  Sequences& to = data.sequences;
+  to.n_x = 2;
+  to.n_y = 1;
+  for (std::int64_t s = 0; s < *options.sequences; ++s) {
+    Random random(options.seed, static_cast<std::uint64_t>(s));
+    double away = 0, snow = 0, soil = 0;
+    for (int day = 0; day < kRunoffDays; ++day) {
+      away = 0.7 * away + 2.2 * random.normal();
+      const double temp = to_one_decimal(6.0 + 11.0 * season(day) + away);
+      const bool wet = random.uniform() < 0.35;
+      const double rain = wet ? to_one_decimal(-5.0 * log(1.0 - random.uniform())) : 0.0;
+      snow += rain;
+      const double melt = static_cast<double>(sigmoid(static_cast<float>(0.6 * temp - 1.5))) * snow;
+      snow -= melt;
+      soil += std::max(0.0, melt - 1.0);
+      const double drained = 0.06 * soil;
+      soil -= drained;
+      to.x.push_back(static_cast<float>(rain));
+      to.x.push_back(static_cast<float>(temp));
+      to.value.push_back(static_cast<float>(0.2 + 0.9 * drained + kRunoffNoise * random.normal()));
+      to.weight.push_back(1.0F);
+      data.times.push_back(fmt::format_int(day).c_str());
+      data.row.push_back(to.offset.back() + day);
+    }
+    data.ids.push_back(fmt::format_int(s).c_str());
+    to.offset.push_back(to.offset.back() + kRunoffDays);
+  }
+  return data;
+}
+
 void check(const std::string& task, const TaskInfo& info, const TaskOptions& o) {
   const auto within = [&](const char* what, std::int64_t value, std::int64_t low, std::int64_t high) {
     if (value < low || value > high)
       fail("{}: {}: expected a number from {} to {}, got {}", task, what, low, high, value);
   };
-  within("sequences", o.sequences, 1, kMostGeneratedSteps);
+  within("sequences", *o.sequences, 1, kMostGeneratedSteps);
   within("delay", o.delay, 0, kMostGeneratedLength);
   within("delay-min", o.delay_min, 0, kMostGeneratedLength);
   within("delay-max", o.delay_max, 0, kMostGeneratedLength);
@@ -227,9 +278,11 @@ void check(const std::string& task, const TaskInfo& info, const TaskOptions& o) 
   if (!(o.noise_sd >= 0.0 && o.noise_sd <= 1e6))
     fail("{}: noise-sd: expected a number from 0 to 1e6, got {}", task, o.noise_sd);
   double steps = static_cast<double>(info.length ? o.length_max : (info.delay_range ? o.delay_max : o.delay) + 2);
+  if (task == "runoff") steps = static_cast<double>(kRunoffDays);
   if (info.blocks) steps = static_cast<double>(o.blocks) * static_cast<double>(o.block_length + o.delay);
-  if (steps * static_cast<double>(o.sequences) > static_cast<double>(kMostGeneratedSteps))
-    fail("{}: expected at most {} steps in all, got {} sequences of {}", task, kMostGeneratedSteps, o.sequences, steps);
+  if (steps * static_cast<double>(*o.sequences) > static_cast<double>(kMostGeneratedSteps))
+    fail("{}: expected at most {} steps in all, got {} sequences of {}", task, kMostGeneratedSteps, *o.sequences,
+         steps);
 }
 
 std::vector<TaskInfo> make_tasks() {
@@ -257,6 +310,9 @@ std::vector<TaskInfo> make_tasks() {
       {.name = "temporal-order",
        .summary = "which two symbols came, in which order, asked for at the end",
        .length = true},
+      {.name = "runoff",
+       .summary = "the flow of a river from rain and temperature, by way of snow and soil; a number",
+       .sequences = 10},
       {.name = "counting", .summary = "whether the symbols so far can become a^n b^n", .length = true},
   };
   const char* const languages[] = {"only ones",
@@ -286,9 +342,11 @@ const TaskInfo* find_task(const std::string& name) {
   return found == tasks().end() ? nullptr : &*found;
 }
 
-Dataset generate(const std::string& task, const TaskOptions& options) {
+Dataset generate(const std::string& task, const TaskOptions& given) {
   const TaskInfo* info = find_task(task);
   if (info == nullptr) fail("expected a task such as fixed-delay, got '{}'", task);
+  TaskOptions options = given;
+  options.sequences = given.sequences.value_or(info->sequences);
   check(task, *info, options);
   if (task == "fixed-delay") return fixed_delay(options, 1);
   if (task == "fixed-delay-2") return fixed_delay(options, 2);
@@ -298,6 +356,7 @@ Dataset generate(const std::string& task, const TaskOptions& options) {
   if (task == "parity") return parity(options);
   if (task == "flip-flop") return flip_flop(options);
   if (task == "temporal-order") return temporal_order(options);
+  if (task == "runoff") return runoff(options);
   if (task == "counting") return strings(options, StringSampler::counting(), -1.0F, 1.0F);
   return strings(options, StringSampler::of(tomita(task.back() - '0')), 0.0F, 1.0F);
 }

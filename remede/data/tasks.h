@@ -1,8 +1,9 @@
-// Tasks that need memory, made by the computer: the paper's five, and classic ones beyond it (docs/data.md describes
+// Tasks that need memory, made by the computer: the paper's five, and others beyond it (docs/data.md describes
 // each). The same options give the same bits on every machine; the first sequences do not depend on how many there are.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,7 @@ inline constexpr std::int64_t kMostGeneratedSteps = 100'000'000;
 inline constexpr std::int64_t kMostGeneratedLength = 1'000'000;  // of a delay, a block or a sequence
 
 struct TaskOptions {
-  std::int64_t sequences = 10000;
+  std::optional<std::int64_t> sequences = {};  // otherwise TaskInfo::sequences
   std::uint64_t seed = 1;
   std::int64_t delay = 5;      // zeros between value and trigger, or between blocks
   std::int64_t delay_min = 3;  // the same, drawn per sequence
@@ -31,7 +32,8 @@ struct TaskOptions {
 // What a task is and which of the options it reads beside sequences and seed.
 struct TaskInfo {
   std::string name;
-  std::string summary;  // one line
+  std::string summary;             // one line
+  std::int64_t sequences = 10000;  // where the options do not say
   bool delay = false;
   bool delay_range = false;
   bool blocks = false;

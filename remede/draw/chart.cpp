@@ -132,6 +132,41 @@ std::string line_chart(const std::vector<Series>& series, const ChartOptions& op
   return canvas.document(options.width, options.height, series.empty() ? "" : series[0].name, false);
 }
 
+std::string size_chart(std::span<const SizePoint> points, const ChartOptions& options, const std::string& name) {
+  Plot plot{56, 30, options.width - 14, options.height - 40, {}, {}, false};
+  for (const SizePoint& p : points) {
+    plot.x.add(log(p.size));
+    plot.y.add(p.score - p.error);
+    plot.y.add(p.score + p.error);
+  }
+  plot.x.widen();
+  plot.y.widen();
+  Canvas canvas;
+  for (const double v : round_ticks(plot.y.low, plot.y.high, 5)) {
+    canvas.line(plot.left, plot.up(v), plot.right, plot.up(v), ink::kGrid);
+    canvas.text(plot.left - 8, plot.up(v) + 3.5, tick_text(v, options.share), kTick);
+  }
+  for (double power = 1; power <= 1e9; power *= 10)
+    for (const double digit : {1.0, 2.0, 5.0}) {
+      const double x = log(digit * power);
+      if (x < plot.x.low || x > plot.x.high) continue;
+      canvas.text(plot.across(x), plot.bottom + 16, short_number(digit * power, 4), kTickBelow);
+    }
+  canvas.line(plot.left, plot.bottom, plot.right, plot.bottom, ink::kLine);
+  canvas.text((plot.left + plot.right) / 2, plot.bottom + 33, options.x_name, kTickBelow);
+  canvas.text(plot.left, 16, name, {12, &ink::kText, false, false, Anchor::kStart});
+  std::string path;
+  for (const SizePoint& p : points) {
+    const double x = plot.across(log(p.size));
+    path += fmt::format("{}{} {}", path.empty() ? "M" : "L", coordinate(x), coordinate(plot.up(p.score)));
+    canvas.line(x, plot.up(p.score - p.error), x, plot.up(p.score + p.error), ink::kLine);
+  }
+  canvas.path(path, class_ink(0), 2, " stroke-linejoin=\"round\"");
+  for (const SizePoint& p : points)
+    canvas.circle(plot.across(log(p.size)), plot.up(p.score), p.marked ? 6 : 3.5, class_ink(p.marked ? 1 : 0));
+  return canvas.document(options.width, options.height, name, false);
+}
+
 std::vector<double> histogram(std::span<const float> values, double low, double high, std::size_t bins) {
   std::vector<double> counts(bins);
   if (!(high >= low)) return counts;

@@ -36,6 +36,15 @@ std::string small_bars(std::span<const double> counts, const Ink& ink, const std
 // Where answers (upright) stand against targets: darker where there are more.
 std::string scatter_chart(std::span<const float> targets, std::span<const float> answers, const std::string& name);
 
+// A score (upright) with its standard error over a size, which grows by the same factor for the same distance.
+struct SizePoint {
+  double size = 1;  // at least 1
+  double score = 0;
+  double error = 0;
+  bool marked = false;
+};
+std::string size_chart(std::span<const SizePoint> points, const ChartOptions& options, const std::string& name);
+
 // Round numbers that cover low .. high in about `count` steps.
 std::vector<double> round_ticks(double low, double high, int count);
 

@@ -60,7 +60,8 @@ int region(const Tree& tree, int k, float value) {
 double drift(const Model& model, const Sequences& data) {
   std::int64_t silent = 0, steps = 0;
   for (const Tree& tree : model.trees) {
-    std::vector<float> m(static_cast<std::size_t>(tree.memory_size())), before(m), y(static_cast<std::size_t>(tree.n_y));
+    std::vector<float> m(static_cast<std::size_t>(tree.memory_size())), before(m),
+        y(static_cast<std::size_t>(tree.n_y));
     for (std::size_t s = 0; s < std::min(data.count(), kHoldSequences); ++s) {
       std::fill(m.begin(), m.end(), 0.0F);
       for (auto t = static_cast<std::size_t>(data.offset[s]); t < static_cast<std::size_t>(data.offset[s + 1]);

@@ -20,6 +20,7 @@ struct Limits {
 
 constexpr Limits range(double low, double high) { return {low, high, {}}; }
 constexpr Limits choices(std::string_view words) { return {0, 0, words}; }
+constexpr Limits columns() { return {}; }
 
 template <typename T>
 struct Inner {
@@ -55,6 +56,8 @@ std::string describe(const Limits& limits) {
 
 template <typename T>
 [[noreturn]] void refuse(std::string_view name, const Limits& limits, bool optional, std::string_view text) {
+  if (std::is_same_v<T, ColumnNames>)
+    fail("{}: expected names of columns, separated by commas, got '{}'", flag_of(name), text);
   const char* const what = std::is_same_v<T, Seconds>              ? "a duration such as 30s, 5m or 2h, in seconds in "
                            : std::is_same_v<T, std::vector<float>> ? "numbers separated by commas, each in "
                            : limits.words.empty()                  ? "a number in "
@@ -73,6 +76,8 @@ std::string value_text(const T& value, const Limits& limits) {
     return std::string(split_words(limits.words).at(static_cast<std::size_t>(value)));
   else if constexpr (std::is_same_v<T, Seconds>)
     return fmt::format("{}s", value.value);
+  else if constexpr (std::is_same_v<T, ColumnNames>)
+    return fmt::format("{}", fmt::join(value.list, ","));
   else
     return fmt::format("{}", value);
 }
@@ -86,6 +91,8 @@ bool in_range(const T& value, const Limits& limits) {
     return static_cast<std::size_t>(value) < split_words(limits.words).size();
   else if constexpr (std::is_same_v<T, Seconds>)
     return value.value >= limits.low && value.value <= limits.high;
+  else if constexpr (std::is_same_v<T, ColumnNames>)
+    return true;
   else
     return static_cast<double>(value) >= limits.low && static_cast<double>(value) <= limits.high;
 }
@@ -118,6 +125,15 @@ std::optional<T> read_value(std::string_view text, const Limits& limits) {
     const Seconds value{number * seconds};
     if (error != std::errc() || seconds == 0 || !in_range(value, limits)) return std::nullopt;
     return value;
+  } else if constexpr (std::is_same_v<T, ColumnNames>) {
+    ColumnNames names;
+    for (std::size_t at = 0; at <= text.size();) {
+      const std::size_t end = std::min(text.find(',', at), text.size());
+      if (end == at) return std::nullopt;
+      names.list.emplace_back(text.substr(at, end - at));
+      at = end + 1;
+    }
+    return names;
   } else {
     T value{};
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -133,7 +149,7 @@ struct Access {
   using T = typename Inner<Field>::type;
   static constexpr bool kOptional = Inner<Field>::kOptional;
 
-  static std::string range() { return describe(Line::kLimits); }
+  static std::string range() { return std::is_same_v<T, ColumnNames> ? "names of columns" : describe(Line::kLimits); }
   static std::string get(const Config& config) {
     if constexpr (kOptional)
       return (config.*field).has_value() ? value_text(*(config.*field), Line::kLimits) : "auto";

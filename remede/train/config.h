@@ -24,6 +24,12 @@ struct Seconds {
   bool operator==(const Seconds&) const = default;
 };
 
+// ColumnNames of columns, as a list separated by commas.
+struct ColumnNames {
+  std::vector<std::string> list;
+  bool operator==(const ColumnNames&) const = default;
+};
+
 // Plain fields; an empty optional leaves the choice to the recipe.
 struct Config {
 #define REMEDE_PARAMETER(type, name, value, limits, group, help) type name = value;
@@ -45,6 +51,7 @@ struct HyperParameter {
   std::string flag() const;  // "--rate-index"
   // Whether the user set it: it differs from its default.
   bool given(const Config& config) const { return get(config) != get(Config()); }
+  bool is_switch() const { return words == "no|yes" && get(Config()) == "no"; }  // a flag without a value
   bool saved() const { return group != "Machine"; }  // whether it belongs in a model file and in a checkpoint
 };
 

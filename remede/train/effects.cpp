@@ -42,6 +42,8 @@ void expect_parts_of_the_leaf(const Config& config) {
 void expect_parts_of_the_recipe(const Config& config) {
   if (config.recipe == Recipe::kPaper) {
     refuse_given(config, {"starts", "trees"}, "--recipe paper trains one tree from one start");
+    refuse_given(config, {"numbers", "accurate", "increasing", "decreasing"},
+                 "--recipe paper trains one tree and leaves no choice among models");
     if (config.updates || config.epochs)
       refuse_given(config, {"effort"}, "with --recipe paper it scales the updates, which --updates or --epochs fix");
   } else {
@@ -52,11 +54,19 @@ void expect_parts_of_the_recipe(const Config& config) {
   }
 }
 
+void expect_choices_of_size(const Config& config) {
+  const Names choices = {"numbers", "accurate", "increasing", "decreasing"};
+  if (config.trees > 1) refuse_given(config, choices, "several trees (--trees) are not chosen by size");
+  if (!config.simplify) refuse_given(config, choices, "without --simplify yes there is one model to choose from");
+  if (config.numbers) refuse_given(config, {"accurate"}, "--numbers already says which model to save");
+}
+
 }  // namespace
 
 void expect_effects(const Config& config) {
   expect_parts_of_the_recipe(config);
   expect_parts_of_the_leaf(config);
+  expect_choices_of_size(config);
   if (!config.simplify) refuse_given(config, {"improve"}, "exact moves need the simplified tree (--simplify yes)");
 }
 

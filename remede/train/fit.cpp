@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <optional>
+#include <utility>
 
 #include "remede/base/threads.h"
 #include "remede/model/ranges.h"
@@ -10,6 +12,7 @@
 #include "remede/train/choose.h"
 #include "remede/train/effects.h"
 #include "remede/train/forest.h"
+#include "remede/train/frontier/trends.h"
 #include "remede/train/paper.h"
 #include "remede/train/polish.h"
 #include "remede/train/prepare.h"
@@ -146,12 +149,40 @@ void polish_all(const std::vector<std::vector<Finalist>>& finalists, std::vector
   });
 }
 
+// Whether nothing fixes the form of the model: then models whose cells have laws may compete.
+bool any_form(const Config& config) {
+  return config.form == FormChoice::kAuto && !config.depth && !config.memory && !config.write_rule &&
+         !config.write_reads && !config.write_bias && !config.leaf_output && !config.output_order;
+}
+
+// The choice among models of all sizes; nothing where there is none to make. Brings the chosen candidate to the front.
+std::optional<FrontierChoice> choose_size(std::vector<Candidate>& candidates, const Dataset& training,
+                                          bool validation_given, const std::vector<Prepared>& folds,
+                                          const Config& config, Session& session) {
+  if (config.recipe != Recipe::kDefault || config.trees > 1 || !config.simplify || session.stop()) return std::nullopt;
+  FrontierOptions options;
+  options.training = &training;
+  options.prepared = &folds.front();
+  options.solved = candidates.front().loss <= mean_solved_loss(folds);
+  options.small_models = any_form(config) && folds.front().objective == default_objective(training.schema.task) &&
+                         !options.solved && !session.halt();
+  options.refit = !validation_given && folds.front().held_out;
+  options.stop = [&session] { return session.halt(); };
+  options.progress = [&session](double) { session.show_phase("small models"); };
+  session.show_phase("small models");
+  FrontierChoice choice = choose_on_frontier(candidates, config, options);
+  std::rotate(candidates.begin(), candidates.begin() + static_cast<std::ptrdiff_t>(choice.candidate),
+              candidates.begin() + static_cast<std::ptrdiff_t>(choice.candidate) + 1);
+  return choice;
+}
+
 }  // namespace
 
 Fit fit(const Dataset& training, const Dataset* validation, const Config& config, const Callbacks& callbacks,
         const Checkpoint* resume) {
   check(config);
   expect_effects(config, training.schema);
+  static_cast<void>(frontier::trends_of(config, training.schema));  // a wrong name is told at once
   Checkpoint base = checkpoint_base(training, validation, config);
   if (resume != nullptr) expect_same(*resume, config, base.data);
   Session session(callbacks, std::move(base), resume != nullptr ? resume->state : "", config.time_limit);
@@ -169,19 +200,23 @@ Fit fit(const Dataset& training, const Dataset* validation, const Config& config
   session.show_phase("simplify");
   std::vector<Candidate> candidates = choose(models_of(found, folds, training.schema, config), folds, config,
                                              mean_solved_loss(folds), &session, polish_seconds);
+  std::optional<FrontierChoice> choice =
+      choose_size(candidates, training, validation != nullptr, folds, config, session);
   candidates =
       select_members(std::move(candidates), static_cast<std::size_t>(config.trees), folds, mean_solved_loss(folds));
   Fit result;
   result.trained_nodes = candidates.front().trained_nodes;
   result.held_out = folds.front().held_out;
-  result.validation = score_held_out(candidates, folds, config.threads);
+  result.validation = choice && choice->model ? choice->validation : score_held_out(candidates, folds, config.threads);
   // The score is that of data never learned from; the model is then given the rest as well.
   session.begin(Phase::kPolish);
   session.expect_in_phase(0, polish_seconds, 0);
   session.show_phase("polish");
-  if (validation == nullptr && result.held_out && config.recipe == Recipe::kDefault && !session.halt())
+  const bool chose_model = choice && choice->model;  // which is finished
+  if (validation == nullptr && result.held_out && config.recipe == Recipe::kDefault && !chose_model && !session.halt())
     polish_all(found.finalists, candidates, training, folds, config, session);
-  result.model = assemble_kept(candidates);
+  result.model = chose_model ? std::move(*choice->model) : assemble_kept(candidates);
+  if (choice) result.frontier = std::move(choice->frontier);
   SimplifyOptions exactly;
   exactly.exact.drop_inputs = false;  // the model reads the data it was given
   if (config.simplify) result.model = simplify(result.model, exactly, nullptr, nullptr).model;

@@ -4,6 +4,7 @@
 #include "remede/data/dataset.h"
 #include "remede/model/model.h"
 #include "remede/train/config.h"
+#include "remede/train/frontier/frontier.h"
 #include "remede/train/score.h"
 #include "remede/train/session.h"
 
@@ -15,6 +16,7 @@ struct Fit {
   bool held_out = true;   // false: the score is of the training data, since there was nothing to hold out
   int trained_nodes = 0;  // before the tree was simplified
   bool stopped = false;   // by the callback, before its end
+  Frontier frontier;      // the models there was a choice of; empty where there was none
   bool late = false;      // cut short by the time limit: the result depends on the machine
 };
 

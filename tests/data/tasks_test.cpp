@@ -264,6 +264,29 @@ TEST(Tasks, TemporalOrderAsksAtTheEnd) {
   for (const auto& [label, n] : classes) EXPECT_NEAR(n, 250, 60) << label;
 }
 
+// The flow follows from rain and temperature by two stores, up to the noise.
+TEST(Tasks, RunoffIsSnowThenSoil) {
+  const Dataset data = generate("runoff", {.seed = 5});
+  EXPECT_EQ(data.sequences.count(), 10U);
+  EXPECT_EQ(data.schema.inputs, (std::vector<std::string>{"rain", "temp"}));
+  double squares = 0, snow_most = 0;
+  for (std::size_t s = 0; s < data.sequences.count(); ++s) {
+    double snow = 0, soil = 0;
+    for (auto t = static_cast<std::size_t>(data.sequences.offset[s]);
+         t < static_cast<std::size_t>(data.sequences.offset[s + 1]); ++t) {
+      snow += static_cast<double>(data.sequences.x[2 * t]);
+      const double melt = snow / (1 + std::exp(1.5 - 0.6 * static_cast<double>(data.sequences.x[2 * t + 1])));
+      snow -= melt;
+      snow_most = std::max(snow_most, snow);
+      soil = 0.94 * (soil + std::max(0.0, melt - 1.0));
+      const double off = 0.2 + 0.9 * soil * 0.06 / 0.94 - static_cast<double>(data.sequences.value[t]);
+      squares += off * off;
+    }
+  }
+  EXPECT_NEAR(std::sqrt(squares / static_cast<double>(data.sequences.steps())), 0.15, 0.005);
+  EXPECT_GT(snow_most, 30);
+}
+
 TEST(Tasks, RefuseWhatMakesNoSense) {
   EXPECT_EQ(error_of([] { generate("no-such-task", {}); }), "expected a task such as fixed-delay, got 'no-such-task'");
   EXPECT_EQ(error_of([] { generate("fixed-delay", {.sequences = 0}); }),

@@ -7,8 +7,8 @@
 #include <rapidcheck.h>
 
 #include "remede/executor/parameters.h"
-#include "remede/model/predict.h"
 #include "remede/executor/start.h"
+#include "remede/model/predict.h"
 
 namespace remede {
 namespace {

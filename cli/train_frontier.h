@@ -1,0 +1,17 @@
+// What `remede train` says about models of other sizes, and where it keeps them.
+#pragma once
+
+#include <string>
+
+#include "remede/train/fit.h"
+
+namespace remede {
+
+// A short table: numbers, cells, splits, score with its standard error, the saved one marked, and why it was saved.
+// Empty where there was no choice.
+std::string frontier_table(const Fit& fit);
+
+// Writes every model of the frontier into a folder, which is made, and a page with their curve. Throws Error.
+void save_frontier(const Fit& fit, const std::string& folder);
+
+}  // namespace remede

@@ -1,0 +1,91 @@
+#include "remede/train/frontier/choice.h"
+
+#include <algorithm>
+#include <functional>
+
+#include <fmt/format.h>
+
+#include "remede/base/error.h"
+#include "remede/train/choose.h"
+
+namespace remede::frontier {
+namespace {
+
+constexpr double kOneError = 1.0;      // standard errors
+constexpr double kMostGivenUp = 0.03;  // of what the best model is better than a constant answer
+
+const Entry* best_within(const std::vector<Entry>& entries, const std::function<bool(const Entry&)>& counts) {
+  const Entry* best = nullptr;
+  for (const Entry& e : entries)
+    if (counts(e) &&
+        (best == nullptr || e.merit < best->merit || (e.merit == best->merit && e.size.numbers < best->size.numbers)))
+      best = &e;
+  return best;
+}
+
+const Entry* default_choice(const std::vector<Entry>& entries, double constant, std::string& why) {
+  const Entry* best = best_within(entries, [](const Entry&) { return true; });
+  const double most = kMostGivenUp * std::max(0.0, constant - best->merit);
+  const auto as_good_as = [&](const Entry& e, const Entry& other) {
+    return e.merit - other.merit <= most && as_good(e.units.merit, other.units.merit, other.units.weight, kOneError);
+  };
+  const Entry* of_cells = best;
+  for (long long fewer = 0; fewer < best->size.cells; ++fewer) {
+    const Entry* e = best_within(entries, [&](const Entry& c) { return c.size.cells == fewer; });
+    if (e == nullptr || !as_good_as(*e, *best)) continue;
+    of_cells = e;
+    break;
+  }
+  const Entry* chosen = of_cells;
+  for (const Entry& e : entries)
+    if (e.size.cells == of_cells->size.cells && e.size.numbers < chosen->size.numbers && as_good_as(e, *of_cells))
+      chosen = &e;
+  const std::string cells = fmt::format("{} cell{}", of_cells->size.cells, of_cells->size.cells == 1 ? "" : "s");
+  if (chosen == best)
+    why = "the best on validation data: no smaller model is as good within one standard error";
+  else
+    why = fmt::format("with {} a model is as good as the best within one standard error, and this is the smallest such",
+                      cells);
+  return chosen;
+}
+
+}  // namespace
+
+std::vector<const Entry*> best_of_each_size(const std::vector<Entry>& entries) {
+  std::vector<const Entry*> order;
+  for (const Entry& e : entries) order.push_back(&e);
+  std::stable_sort(order.begin(), order.end(), [](const Entry* a, const Entry* b) {
+    return a->size.numbers != b->size.numbers ? a->size.numbers < b->size.numbers : a->merit < b->merit;
+  });
+  std::vector<const Entry*> kept;
+  for (const Entry* e : order)
+    if (kept.empty() || e->merit < kept.back()->merit) kept.push_back(e);
+  return kept;
+}
+
+const Entry* choose_entry(const std::vector<Entry>& entries, const Config& config, bool solved, double constant,
+                          std::string& why) {
+  const auto fits = [&](const Entry& e) { return !config.numbers || e.size.numbers <= *config.numbers; };
+  if (config.numbers || config.accurate) {
+    const Entry* chosen = best_within(entries, fits);
+    if (chosen == nullptr) {
+      const Entry* smallest = &*std::min_element(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
+        return a.size.numbers < b.size.numbers;
+      });
+      fail("--numbers: expected at least {}, the size of the smallest model found, got {}", smallest->size.numbers,
+           *config.numbers);
+    }
+    why = config.numbers ? fmt::format("the best on validation data with at most {} numbers", *config.numbers)
+                         : "the best on validation data, whatever its size";
+    return chosen;
+  }
+  if (solved)
+    for (const Entry& e : entries)
+      if (e.as_found && e.candidate == 0) {
+        why = "it leaves nothing to learn on validation data";
+        return &e;
+      }
+  return default_choice(entries, constant, why);
+}
+
+}  // namespace remede::frontier

@@ -1,0 +1,184 @@
+#include "remede/train/frontier/pool.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <utility>
+
+#include "remede/base/threads.h"
+#include "remede/model/ranges.h"
+#include "remede/simplify/simplify.h"
+#include "remede/train/frontier/fold.h"
+
+namespace remede::frontier {
+namespace {
+
+constexpr double kWork = 2.5e10;       // products, all starts together
+constexpr double kDefaultStarts = 32;  // that this is for
+constexpr std::size_t kSmallStarts = 48;
+constexpr std::size_t kLastUpdates = 300;     // of a model that stays, with falling rates
+constexpr long long kWorthSimplifying = 400;  // numbers: of what is larger no smaller version is readable
+constexpr double kApart = 1.12;               // times as large: sizes closer than that are one
+constexpr double kLooser[] = {5, 25};         // times the usual tolerance
+constexpr std::size_t kMostSimplified = 6;    // candidates
+
+void assess_entry(Entry& e, const Sequences& validation) {
+  e.size = size_of(e.model);
+  e.units = units_of(e.model, validation);
+  e.merit = e.units.mean_merit();
+}
+
+bool reads_input(const Tree& tree, std::size_t input) {
+  const auto reads = [&](const std::vector<float>& weights, int width) {
+    for (std::size_t at = input; at < weights.size(); at += static_cast<std::size_t>(width))
+      if (weights[at] != 0.0F) return true;
+    return false;
+  };
+  return std::find(tree.feature.begin(), tree.feature.end(), static_cast<std::int32_t>(input)) != tree.feature.end() ||
+         reads(tree.linear, tree.n_v()) || reads(tree.write, tree.n_w());
+}
+
+bool keeps_trends(const Model& model, const std::vector<Trend>& trend) {
+  for (std::size_t i = 0; i < trend.size(); ++i)
+    for (const Tree& tree : model.trees)
+      if (trend[i] != Trend::kAny && reads_input(tree, i)) return false;
+  return true;
+}
+
+// Numbers to as few digits as the data support.
+Model rounded_model(const Model& model, const Sequences& training, const Sequences& validation,
+                    const std::function<bool()>& stop) {
+  SimplifyOptions options;
+  options.exact.drop_inputs = false;
+  options.collapse = false;
+  options.round_digits = 2;
+  options.tolerance.loss_share = 0.002;
+  options.tolerance.log_loss = 0.002;
+  options.tolerance.accuracy = 0.001;
+  options.tolerance.stop = stop;
+  return simplify(model, options, &training, &validation).model;
+}
+
+// Of every number of cells the snapshots that no smaller one beats, sizes well apart.
+std::vector<const Snapshot*> worth_finishing(const Problem& problem, const std::vector<Snapshot>& snapshots) {
+  std::map<int, std::vector<const Snapshot*>> by_cells;
+  for (const Snapshot& s : snapshots) by_cells[s.cells].push_back(&s);
+  std::vector<const Snapshot*> all;
+  for (auto& [cells, group] : by_cells) {
+    std::stable_sort(group.begin(), group.end(),
+                     [](const Snapshot* a, const Snapshot* b) { return a->numbers < b->numbers; });
+    double least = std::numeric_limits<double>::infinity();
+    std::vector<const Snapshot*> kept;
+    for (const Snapshot* s : group) {
+      const double m = merit(problem, s->validation);
+      if (!(m < least)) continue;
+      least = m;
+      const bool close =
+          !kept.empty() && static_cast<double>(s->numbers) < kApart * static_cast<double>(kept.back()->numbers);
+      if (close)
+        kept.back() = s;
+      else
+        kept.push_back(s);
+    }
+    all.insert(all.end(), kept.begin(), kept.end());
+  }
+  return all;
+}
+
+SimplifyOptions looser_by(double times, const std::function<bool()>& stop) {
+  SimplifyOptions looser;
+  looser.exact.drop_inputs = false;
+  looser.drop_small = true;
+  looser.round_digits = 2;
+  looser.tolerance.stop = stop;
+  looser.tolerance.effort = 100;
+  looser.tolerance.accuracy = 0.002 * times;
+  looser.tolerance.log_loss *= times;
+  looser.tolerance.loss_share *= times;
+  return looser;
+}
+
+}  // namespace
+
+std::vector<Entry> candidate_entries(const std::vector<Candidate>& candidates, const std::vector<Trend>& trend,
+                                     const Config& config, const FrontierOptions& options) {
+  const Prepared& data = *options.prepared;
+  std::vector<std::pair<Entry, double>> wanted;  // with the tolerance of a smaller version
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    Entry e;
+    e.model = candidates[i].copies.front();
+    e.candidate = i;
+    const bool versions = i < kMostSimplified && config.simplify && size_of(e.model).numbers <= kWorthSimplifying;
+    if (versions)
+      for (const double times : kLooser) wanted.emplace_back(e, times);
+    e.as_found = true;
+    wanted.emplace_back(std::move(e), 0);
+  }
+  parallel_for(wanted.size(), config.threads, [&](std::size_t i, int) {
+    auto& [entry, times] = wanted[i];
+    if (times > 0 && !options.stop())
+      entry.model = simplify(entry.model, looser_by(times, options.stop), &data.training, &data.validation).model;
+    assess_entry(entry, data.validation);
+  });
+  std::vector<Entry> entries;
+  for (auto& [entry, times] : wanted)
+    if (keeps_trends(entry.model, trend)) entries.push_back(std::move(entry));
+  return entries;
+}
+
+SmallModels::SmallModels(const Model& like, const std::vector<Trend>& trend, const Config& config,
+                         const FrontierOptions& options)
+    : config_(config), options_(options) {
+  like_.schema = like.schema;
+  like_.training.settings = like.training.settings;
+  const Prepared& data = *options.prepared;
+  problem_ = std::make_unique<Problem>(make_problem(with_class_weights(data.training, config), data.validation, trend));
+  const double share = std::min(1.0, config.starts ? *config.starts / kDefaultStarts : scale_of(config.effort).starts);
+  SearchOptions search;
+  search.seed = static_cast<std::uint64_t>(config.seed);
+  search.threads = config.threads;
+  search.starts = std::max(2, static_cast<int>(static_cast<double>(kSmallStarts) * share));
+  search.work = kWork * share;
+  if (config.updates) search.most_updates = static_cast<std::size_t>(*config.updates);
+  search.stop = options.stop;
+  search.progress = options.progress;
+  const std::vector<Snapshot> snapshots = search_small_models(*problem_, search);
+  const std::vector<const Snapshot*> kept = worth_finishing(*problem_, snapshots);
+  entries_.resize(kept.size());
+  parallel_for(kept.size(), config.threads, [&](std::size_t i, int) {
+    Entry& e = entries_[i];
+    e.snapshot = *kept[i];
+    Learner learner(*problem_, problem_->training, e.snapshot->parameters, e.snapshot->rates, e.snapshot->options,
+                    search.seed, e.snapshot->stream);
+    learner.advance(std::min(kLastUpdates, search.most_updates), 0.4, 0.01, options.stop);
+    if (merit(*problem_, learner.judge(problem_->validation)) <= merit(*problem_, e.snapshot->validation))
+      e.snapshot->parameters = learner.parameters();
+    e.model = rounded_model(model_of(e.snapshot->parameters), data.training, data.validation, options.stop);
+    note_ranges(e.model, data.training);
+    assess_entry(e, data.validation);
+  });
+}
+
+Model SmallModels::model_of(const laws::Parameters& parameters) const {
+  Model model = like_;
+  model.fill = problem_->scaling.x_shift;
+  model.trees.push_back(fold_tree(*problem_, parameters));
+  check(model, "small model");
+  return model;
+}
+
+Model SmallModels::refitted(const Entry& entry) const {
+  const Sequences all = thinned(options_.training->sequences);
+  const Sequences weighted = with_class_weights(all, config_);
+  const laws::LaneData lanes = lanes_on_scale(*problem_, weighted);
+  const Snapshot& s = *entry.snapshot;
+  Learner learner(*problem_, lanes, s.parameters, s.rates, s.options, static_cast<std::uint64_t>(config_.seed),
+                  s.stream);
+  learner.advance(kLastUpdates, 0.4, 0.01, options_.stop);
+  Model model = rounded_model(model_of(learner.parameters()), all, all, options_.stop);
+  note_ranges(model, all);
+  const bool better = units_of(model, weighted).mean_merit() <= units_of(entry.model, weighted).mean_merit();
+  return better ? model : entry.model;
+}
+
+}  // namespace remede::frontier

@@ -1,0 +1,48 @@
+// The models that compete on the frontier.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "remede/model/size.h"
+#include "remede/train/frontier/frontier.h"
+#include "remede/train/frontier/search.h"
+#include "remede/train/frontier/units.h"
+
+namespace remede::frontier {
+
+struct Entry {
+  Model model;
+  Size size;
+  Units units;
+  double merit = 0;                  // on validation data; less is better
+  std::optional<Snapshot> snapshot;  // of a small model
+  std::size_t candidate = 0;         // else the candidate's number
+  bool as_found = false;             // the candidate as it is, and not a smaller version of it
+};
+
+// The candidates of the default search and smaller versions of them. Of those that read an input with a trend none:
+// their answers might go against it.
+std::vector<Entry> candidate_entries(const std::vector<Candidate>& candidates, const std::vector<Trend>& trend,
+                                     const Config& config, const FrontierOptions& options);
+
+// The models whose cells have laws: searched for, finished and rounded.
+class SmallModels {
+ public:
+  SmallModels(const Model& like, const std::vector<Trend>& trend, const Config& config, const FrontierOptions& options);
+  std::vector<Entry>& entries() { return entries_; }
+  Model refitted(const Entry& entry) const;  // to all data, the structure as it is
+
+ private:
+  Model model_of(const laws::Parameters& parameters) const;
+
+  const Config& config_;
+  const FrontierOptions& options_;
+  Model like_;  // schema and settings
+  std::unique_ptr<Problem> problem_;
+  std::vector<Entry> entries_;
+};
+
+}  // namespace remede::frontier

@@ -1,0 +1,90 @@
+#include "remede/train/frontier/problem.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace remede::frontier {
+namespace {
+
+using laws::Group;
+
+constexpr std::size_t kReplaySteps = 8192;
+// As for the starts of the default search (portfolio.cpp).
+constexpr std::ptrdiff_t kFewTargets = 5000;
+constexpr std::size_t kSeveralSequences = 20;
+constexpr std::size_t kFewSequencesBelow = 500;
+constexpr std::size_t kLeastMeanLength = 5;
+
+// Calls visit(constant, weights' group, first weight, y or -1) for every constant that is not in use; the weights of
+// the inputs follow one another from the first.
+template <typename Visit>
+void each_free_constant(const laws::Parameters& p, const Visit& visit) {
+  const laws::Shape& s = p.shape;
+  const auto n_x = static_cast<std::size_t>(s.n_x), n_y = static_cast<std::size_t>(s.n_y);
+  const auto n_z = static_cast<std::size_t>(s.n_z());
+  for (std::size_t k = 0; k < static_cast<std::size_t>(s.cells()); ++k) {
+    if (p.used[s.at(Group::kBias, k)] == 0) visit(s.at(Group::kBias, k), s.at(Group::kInput, k * n_x), -1);
+    if (p.used[s.at(Group::kTap, k)] == 0) visit(s.at(Group::kTap, k), s.at(Group::kTapInput, k * n_x), -1);
+  }
+  for (std::size_t row = 0; row < static_cast<std::size_t>(s.leaves()) * n_y; ++row) {
+    const std::size_t at = s.at(Group::kOutput, row);
+    if (p.used[at] != 0) continue;
+    visit(at, s.at(Group::kLinear, row % n_y * n_z), static_cast<int>(row % n_y));
+    if (s.leaf_linear) visit(at, s.at(Group::kLeafLinear, row * n_z), -1);
+  }
+}
+
+}  // namespace
+
+Problem make_problem(const Sequences& training, const Sequences& validation, std::vector<Trend> trend) {
+  Problem p;
+  p.n_x = training.n_x;
+  p.n_y = training.n_y;
+  p.classes = !training.label.empty();
+  p.trend = std::move(trend);
+  p.trend.resize(static_cast<std::size_t>(p.n_x), Trend::kAny);
+  scale_inputs(training, true, p.scaling);
+  if (!p.classes) scale_values(default_objective(Task::kRegression), training, true, p.scaling);
+  for (std::size_t i = 0; i < p.scaling.x_scale.size(); ++i)
+    p.x_zero.push_back(static_cast<double>(p.scaling.x_shift[i]) / static_cast<double>(p.scaling.x_scale[i]));
+  p.y_zero.assign(static_cast<std::size_t>(p.n_y), 0.0);
+  for (std::size_t k = 0; k < p.scaling.y_scale.size(); ++k)
+    p.y_zero[k] = static_cast<double>(p.scaling.y_shift[k]) / static_cast<double>(p.scaling.y_scale[k]);
+  Sequences scaled = training;
+  apply(p.scaling, scaled);
+  p.training = laws::training_lanes(scaled);
+  p.replay = laws::replay_lanes(scaled, kReplaySteps);
+  scaled = validation;
+  apply(p.scaling, scaled);
+  p.validation = laws::scoring_lanes(scaled);
+  for (std::size_t s = 0; s < training.count(); ++s)
+    p.longest = std::max(p.longest, static_cast<double>(training.length(s)));
+  p.few_targets =
+      std::count_if(training.weight.begin(), training.weight.end(), [](float w) { return w > 0.0F; }) < kFewTargets;
+  p.few_sequences = p.training.whole && training.count() >= kSeveralSequences &&
+                    training.count() < kFewSequencesBelow && training.steps() >= kLeastMeanLength * training.count();
+  return p;
+}
+
+laws::LaneData lanes_on_scale(const Problem& problem, Sequences data) {
+  apply(problem.scaling, data);
+  return laws::training_lanes(data);
+}
+
+void set_free_constants(const Problem& problem, const laws::Parameters& p, std::vector<float>& values) {
+  std::vector<double> sum(values.size(), 0.0);
+  each_free_constant(p, [&](std::size_t constant, std::size_t weights, int y) {
+    for (std::size_t i = 0; i < problem.x_zero.size(); ++i) sum[constant] += p.values[weights + i] * problem.x_zero[i];
+    if (y >= 0) sum[constant] -= problem.y_zero[static_cast<std::size_t>(y)];
+    values[constant] = static_cast<float>(sum[constant]);
+  });
+}
+
+void pass_back_constants(const Problem& problem, const laws::Parameters& p, std::vector<double>& gradient) {
+  each_free_constant(p, [&](std::size_t constant, std::size_t weights, int) {
+    for (std::size_t i = 0; i < problem.x_zero.size(); ++i)
+      gradient[weights + i] += gradient[constant] * problem.x_zero[i];
+  });
+}
+
+}  // namespace remede::frontier

@@ -1,0 +1,41 @@
+// What the frontier's models learn from: the data of a fit on one scale, arranged for the kernels.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "remede/data/sequences.h"
+#include "remede/executor/laws/kernel.h"
+#include "remede/train/scaling.h"
+
+namespace remede::frontier {
+
+// What a user knows about an input: the answer never falls, or never rises, as it grows.
+enum class Trend : std::int8_t { kFalling = -1, kAny = 0, kRising = 1 };
+
+struct Problem {
+  laws::LaneData training, validation, replay;
+  Scaling scaling;             // of inputs, and of values in regression
+  std::vector<double> x_zero;  // (n_x) what 0 in the file is on the training scale, with the sign turned
+  std::vector<double> y_zero;  // (n_y) likewise; 0 in classification
+  std::vector<Trend> trend;    // (n_x)
+  int n_x = 0, n_y = 0;
+  bool classes = false;
+  double longest = 0;          // steps of the longest sequence
+  bool few_targets = false;    // soon known by heart
+  bool few_sequences = false;  // several, but too few to show how they differ
+};
+
+// Data as they stand in the file, with the weights to learn by.
+Problem make_problem(const Sequences& training, const Sequences& validation, std::vector<Trend> trend);
+
+// More data on the same scale.
+laws::LaneData lanes_on_scale(const Problem& problem, Sequences data);
+
+// A constant that is not in use is 0 in the units of the file: on the training scale it then follows from the weights
+// beside it. Sets these constants.
+void set_free_constants(const Problem& problem, const laws::Parameters& parameters, std::vector<float>& values);
+// The same on the way back: adds what the weights do by way of those constants. gradient: (total)
+void pass_back_constants(const Problem& problem, const laws::Parameters& parameters, std::vector<double>& gradient);
+
+}  // namespace remede::frontier

@@ -1,0 +1,176 @@
+#include "remede/train/frontier/search.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "remede/base/threads.h"
+#include "remede/train/frontier/start.h"
+
+namespace remede::frontier {
+namespace {
+
+constexpr std::size_t kMostPaths = 12;  // of the survivors are pruned
+constexpr std::size_t kLeastPaths = 3;
+constexpr std::size_t kPolish = 120;  // updates after each removal
+constexpr std::size_t kLeastPolish = 20;
+constexpr double kReplaysOfRound = 80;
+constexpr double kShareOfTraining = 0.5;   // of all work; the rest is for pruning
+constexpr std::size_t kLeastUpdates = 60;  // of a start in a round
+constexpr int kRounds = 3;
+
+struct Runner {
+  Start start;
+  std::unique_ptr<Learner> learner;
+  laws::Parameters best;
+  Judged judged;
+  double merit = std::numeric_limits<double>::infinity();
+};
+
+void validate(const Problem& problem, Runner& r) {
+  const Judged judged = r.learner->judge(problem.validation);
+  const double m = merit(problem, judged);
+  if (!(m < r.merit)) return;
+  r.merit = m;
+  r.judged = judged;
+  r.best = r.learner->parameters();
+}
+
+// Products of one step, about.
+double cost_of(const laws::Parameters& p) {
+  const auto used = static_cast<double>(std::count(p.used.begin(), p.used.end(), std::uint8_t{1}));
+  return used + 25.0 * p.shape.cells() + 8.0 * p.shape.n_y + 20.0 * p.shape.nodes() + 10;
+}
+
+// The best of every number of cells, then the best of the rest.
+std::vector<std::size_t> paths_of(const std::vector<Runner>& runners, std::size_t most) {
+  std::vector<std::size_t> chosen;
+  std::vector<int> seen;
+  for (std::size_t i = 0; i < runners.size() && chosen.size() < most; ++i) {
+    const int cells = runners[i].start.parameters.shape.cells();
+    if (std::find(seen.begin(), seen.end(), cells) != seen.end()) continue;
+    seen.push_back(cells);
+    chosen.push_back(i);
+  }
+  for (std::size_t i = 0; i < runners.size() && chosen.size() < most; ++i)
+    if (std::find(chosen.begin(), chosen.end(), i) == chosen.end()) chosen.push_back(i);
+  return chosen;
+}
+
+void sort_by_merit(std::vector<Runner>& runners) {
+  std::stable_sort(runners.begin(), runners.end(), [](const Runner& a, const Runner& b) { return a.merit < b.merit; });
+}
+
+// Half of each number of cells stays: small ones learn less, and are wanted all the same.
+void drop_half(std::vector<Runner>& runners) {
+  std::map<int, std::size_t> all, taken;
+  for (const Runner& r : runners) ++all[r.start.parameters.shape.cells()];
+  std::vector<Runner> kept;
+  for (Runner& r : runners) {
+    const int cells = r.start.parameters.shape.cells();
+    if (2 * taken[cells]++ < all[cells]) kept.push_back(std::move(r));
+  }
+  runners = std::move(kept);
+}
+
+class SmallSearch {
+ public:
+  SmallSearch(const Problem& problem, const SearchOptions& options) : problem_(problem), options_(options) {
+    double cost = 0;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(options.starts); ++i) {
+      Runner r;
+      r.start = draw_start(problem, options.seed, i);
+      r.learner = std::make_unique<Learner>(problem, problem.training, r.start.parameters, r.start.rates,
+                                            r.start.options, options.seed, r.start.stream);
+      per_update_ = static_cast<double>(problem.training.steps()) / static_cast<double>(r.learner->updates_per_pass());
+      cost += cost_of(r.start.parameters);
+      runners_.push_back(std::move(r));
+      // Where a start takes long there are fewer of them.
+      if (i >= kLeastPaths &&
+          cost * per_update_ * static_cast<double>(kLeastUpdates) > kShareOfTraining / kRounds * options.work)
+        break;
+    }
+  }
+
+  std::vector<Snapshot> run() {
+    for (int round = 0; round < kRounds && !options_.stop(); ++round) {
+      train(round + 1 == kRounds);
+      sort_by_merit(runners_);
+      if (round + 1 < kRounds) drop_half(runners_);
+      options_.progress(kShareOfTraining * (round + 1) / kRounds);
+    }
+    std::vector<std::vector<Snapshot>> found = prune_paths();
+    std::vector<Snapshot> all;
+    for (std::vector<Snapshot>& path : found)
+      for (Snapshot& s : path) all.push_back(std::move(s));
+    options_.progress(1);
+    return all;
+  }
+
+ private:
+  // A round: every runner gets the same share of its work.
+  void train(bool last) {
+    const double work = kShareOfTraining / kRounds * options_.work / static_cast<double>(runners_.size());
+    parallel_for(runners_.size(), options_.threads, [&](std::size_t i, int) {
+      constexpr std::size_t kParts = 4;
+      Runner& r = runners_[i];
+      const double affordable = work / (per_update_ * cost_of(r.start.parameters));
+      const auto updates = std::min(options_.most_updates,
+                                    static_cast<std::size_t>(std::clamp(affordable, double{kLeastUpdates}, 4000.0)));
+      for (std::size_t part = 0; part < kParts && !options_.stop(); ++part) {
+        const double from = last ? 1.0 - static_cast<double>(part) / kParts : 1.0;
+        const double to = last ? 1.0 - static_cast<double>(part + 1) / kParts : 1.0;
+        r.learner->advance(updates / kParts + 1, from, std::max(to, 0.02), options_.stop);
+        validate(problem_, r);
+      }
+    });
+  }
+
+  std::vector<std::vector<Snapshot>> prune_paths() {
+    // What the removals of one path cost, from its size down to nothing.
+    double work = 0;
+    const double replayed = kReplaysOfRound * static_cast<double>(problem_.replay.steps()) / 3;
+    for (const Runner& r : runners_) {
+      const double numbers = static_cast<double>(std::min<std::size_t>(400, numbers_in_use(r.start.parameters)));
+      const double rounds = 14 * std::log(std::max(2.0, numbers / 5));
+      const double fixed = cost_of(r.start.parameters) - numbers;
+      work += (numbers / 0.07 + rounds * std::max(20.0, fixed)) / static_cast<double>(runners_.size());
+    }
+    const double left = (1 - kShareOfTraining) * options_.work;
+    const double each = work * (static_cast<double>(kPolish) * per_update_ + replayed);
+    const auto count = static_cast<std::size_t>(std::clamp(left / each, double{kLeastPaths}, double{kMostPaths}));
+    const double polish = std::min(1.0, left / (each * static_cast<double>(count))) * static_cast<double>(kPolish);
+    const std::size_t updates =
+        std::min(options_.most_updates, std::max(kLeastPolish, static_cast<std::size_t>(polish)));
+    const std::vector<std::size_t> paths = paths_of(runners_, count);
+    std::vector<std::vector<Snapshot>> found(paths.size());
+    parallel_for(paths.size(), options_.threads, [&](std::size_t i, int) {
+      Runner& r = runners_[paths[i]];
+      if (!std::isfinite(r.merit) || options_.stop()) return;
+      r.learner->set_parameters(r.best);
+      found[i] = prune(problem_, *r.learner, r.start.rates, r.start.stream, updates, options_.stop);
+    });
+    return found;
+  }
+
+  const Problem& problem_;
+  const SearchOptions& options_;
+  std::vector<Runner> runners_;
+  double per_update_ = 0;  // steps of 16 lanes
+};
+
+}  // namespace
+
+double merit(const Problem& problem, const Judged& judged) {
+  const double loss = std::isfinite(judged.loss) ? judged.loss : 1e30;
+  return problem.classes ? judged.wrong + 0.1 * loss : loss;
+}
+
+std::vector<Snapshot> search_small_models(const Problem& problem, const SearchOptions& options) {
+  return SmallSearch(problem, options).run();
+}
+
+}  // namespace remede::frontier

@@ -1,0 +1,28 @@
+// The search for small models whose cells have laws: many starts, few survivors, and of these everything that pruning
+// goes through. What a start does depends on its number and the seed alone, never on the number of threads.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "remede/train/frontier/prune.h"
+
+namespace remede::frontier {
+
+struct SearchOptions {
+  std::uint64_t seed = 1;
+  int threads = 1;
+  int starts = 32;
+  double work = 2.5e10;                // products of 16 lanes, all starts together
+  std::size_t most_updates = 1000000;  // of one start in one round
+  std::function<bool()> stop = [] { return false; };
+  std::function<void(double done)> progress = [](double) {};
+};
+
+// All models of all paths, in no particular order. Fewer where stop() says so.
+std::vector<Snapshot> search_small_models(const Problem& problem, const SearchOptions& options);
+
+// The size of a validation error that models are compared by: wrong answers, then loss.
+double merit(const Problem& problem, const Judged& judged);
+
+}  // namespace remede::frontier

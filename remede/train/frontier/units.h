@@ -1,0 +1,27 @@
+// How models are compared on validation data: part by part, so that the uncertainty of a difference can be told.
+#pragma once
+
+#include <vector>
+
+#include "remede/data/sequences.h"
+#include "remede/model/model.h"
+
+namespace remede::frontier {
+
+// Sums over each sequence, or over 20 blocks of consecutive targets where there are fewer than 20 sequences.
+struct Units {
+  std::vector<double> merit;  // what models are compared by: squared error; wrong answers and a tenth of the log loss
+  std::vector<double> shown;  // what people are shown: squared error, or wrong answers
+  std::vector<double> weight;
+  double mean_merit() const;
+  double mean_shown() const;
+  double error_of_shown() const;  // standard error of mean_shown
+};
+Units units_of(const Model& model, const Sequences& data);
+
+// The merit of the best constant answer.
+double merit_of_constant(const Sequences& data);
+
+inline constexpr double kShareOfLogLoss = 0.1;  // beside the wrong answers
+
+}  // namespace remede::frontier
