@@ -105,8 +105,10 @@ void ColumnStore::grow_file(ColumnBlock& block, std::size_t bytes) {
   while (error == EINTR)
     error = ::posix_fallocate(block.file, static_cast<off_t>(block.bytes), static_cast<off_t>(bytes - block.bytes));
   if (error != 0)
-    fail("{}: cannot keep {} MB of data beyond the memory limit in temporary files: {} (TMPDIR names another folder)",
-         folder_, (in_files_ - block.bytes + bytes) >> 20, std::strerror(error));
+    fail(
+        "{}: cannot keep {} MB of data beyond the memory limit in temporary files: {} (set TMPDIR to a folder with "
+        "more room, or raise the limit)",
+        folder_, (in_files_ - block.bytes + bytes) >> 20, std::strerror(error));
   const std::lock_guard lock(mutex_);
   void* const at = block.at == nullptr ? ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, block.file, 0)
                                        : ::mremap(block.at, block.bytes, bytes, MREMAP_MAYMOVE);

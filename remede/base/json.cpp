@@ -1,6 +1,7 @@
 #include "remede/base/json.h"
 
 #include <algorithm>
+#include <unordered_set>
 #include <vector>
 
 #include "remede/base/error.h"
@@ -43,14 +44,24 @@ class JsonGuard {
   }
 
  private:
+  static constexpr std::size_t kFewKeys = 16;  // are found faster one by one
+  struct Keys {
+    std::vector<std::string> few;
+    std::unordered_set<std::string> more;
+  };
+
   void add_key(const std::string& key) {
     spend(kKeyCost);
-    std::vector<std::string>& keys = keys_.back();
-    if (keys.size() >= kMostFileKeys)
+    Keys& keys = keys_.back();
+    if (keys.few.size() + keys.more.size() >= kMostFileKeys)
       fail("{}: expected at most {} keys in an object, got more", where_, kMostFileKeys);
-    if (std::find(keys.begin(), keys.end(), key) != keys.end())
+    if (std::find(keys.few.begin(), keys.few.end(), key) != keys.few.end() || keys.more.contains(key))
       fail("{}: expected every key once, got {:?} twice", where_, key);
-    keys.push_back(key);
+    if (keys.few.size() < kFewKeys) {
+      keys.few.push_back(key);
+    } else {
+      keys.more.insert(key);
+    }
   }
 
   void spend(std::size_t cost) {
@@ -59,7 +70,7 @@ class JsonGuard {
   }
 
   const std::string& where_;
-  std::vector<std::vector<std::string>> keys_;  // of the objects that are open
+  std::vector<Keys> keys_;  // of the objects that are open
   std::size_t spent_ = 0;
 };
 

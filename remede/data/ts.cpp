@@ -25,42 +25,48 @@ class Lines {
 
   // Without its end. Valid until the next call.
   bool next(std::string_view& line) {
-    std::size_t end = text_.find('\n', next_);
-    if (end == std::string::npos) {
-      text_.erase(0, next_);
-      next_ = 0;
-      end = read_line_end();
-      if (end == std::string::npos) return false;
+    const char* end = find_end(next_);
+    for (std::size_t searched = filled_; end == nullptr; searched = filled_) {
+      searched -= make_room();
+      const std::size_t got = source_.read(buffer_.data() + filled_, buffer_.size() - filled_);
+      filled_ += got;
+      if (got == 0 && next_ == filled_) return false;
+      if (got == 0) buffer_[filled_++] = '\n';  // the last line may end without one
+      end = find_end(searched);
     }
     ++number_;
-    line = std::string_view(text_).substr(next_, end - next_);
-    next_ = end + 1;
+    line = std::string_view(buffer_.data() + next_, static_cast<std::size_t>(end - buffer_.data()) - next_);
+    next_ += line.size() + 1;
     if (line.ends_with('\r')) line.remove_suffix(1);
     return true;
   }
   std::string where() const { return fmt::format("{}: line {}", source_.name, number_); }
 
  private:
-  static constexpr std::size_t kBlock = std::size_t{1} << 17;
+  static constexpr std::size_t kBlock = std::size_t{1} << 16;
 
-  // Appends to text_, which holds no line end, until it holds one. npos: there are no more lines.
-  std::size_t read_line_end() {
-    for (;;) {
-      const std::size_t before = text_.size();
-      if (before > kMax)
-        fail("{}: line {}: expected lines of at most 1 GiB, got a longer one", source_.name, number_ + 1);
-      text_.resize(before + kBlock);
-      const std::size_t got = source_.read(text_.data() + before, kBlock);
-      text_.resize(before + got);
-      if (got == 0 && text_.empty()) return std::string::npos;
-      if (got == 0) text_ += '\n';
-      const std::size_t end = text_.find('\n', before);
-      if (end != std::string::npos) return end;
-    }
+  const char* find_end(std::size_t from) const {
+    return from == filled_ ? nullptr
+                           : static_cast<const char*>(std::memchr(buffer_.data() + from, '\n', filled_ - from));
+  }
+
+  // Room behind what is there, a block at least where it was none: what has been handed out goes, else the buffer
+  // grows. Returns how far the text moved.
+  std::size_t make_room() {
+    if (filled_ < buffer_.size()) return 0;
+    const std::size_t moved = next_;
+    if (moved > 0) std::memmove(buffer_.data(), buffer_.data() + moved, filled_ - moved);
+    filled_ -= moved;
+    next_ = 0;
+    if (filled_ > kMax)
+      fail("{}: line {}: expected lines of at most 1 GiB, got a longer one", source_.name, number_ + 1);
+    if (buffer_.size() - filled_ < kBlock) buffer_.resize(std::max(kBlock, 2 * buffer_.size()));
+    return moved;
   }
 
   ByteSource source_;
-  std::string text_;
+  std::vector<char> buffer_;
+  std::size_t filled_ = 0;
   std::size_t next_ = 0;  // where the next line begins
   std::uint64_t number_ = 0;
 };

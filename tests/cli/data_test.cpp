@@ -137,7 +137,7 @@ TEST_F(DataCli, ALimitOfMemoryChangesNothing) {
   std::string text = "id,y";
   for (int k = 0; k < 1000; ++k) text += ",x" + std::to_string(k);
   text += '\n';
-  for (int r = 0; r < 4300; ++r) {
+  for (int r = 0; r < 8000; ++r) {
     text += std::to_string(r) + (r % 3 == 0 ? ",a" : ",b");
     for (int k = 0; k < 1000; ++k) text += r % 3 == 0 && k == 7 ? ",1" : ",0";
     text += '\n';
@@ -147,6 +147,12 @@ TEST_F(DataCli, ALimitOfMemoryChangesNothing) {
   ASSERT_EQ(shell("$remede train data.csv -o a.json" + small).code, 0);
   ASSERT_EQ(shell("$remede train data.csv -o b.json --memory-limit 64M" + small).code, 0);
   EXPECT_EQ(read("a.json"), read("b.json"));
+  // No room for the files: one line, and the model that was there is still there. With enough memory no room is needed.
+  const std::string little_disk = "ulimit -f 8192; ";
+  EXPECT_TRUE(is_error(shell(little_disk + "$remede train data.csv -o a.json --memory-limit 64M" + small), 1,
+                       "of data beyond the memory limit in temporary files: File too large"));
+  EXPECT_EQ(read("a.json"), read("b.json"));
+  EXPECT_EQ(shell(little_disk + "$remede train data.csv -o a.json --memory-limit 1G" + small).code, 0);
   EXPECT_TRUE(
       is_error(remede({"train", "data.csv", "--memory-limit", "lots"}), 2, "--memory-limit: expected at least 64M"));
 }
