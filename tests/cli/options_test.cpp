@@ -156,6 +156,7 @@ Cases data_cases() {
 const std::set<std::string> kOtherEffects = {
     "--help",        // usage_test.cpp
     "--output",      // below
+    "--json",        // json_test.cpp
     "--quiet",       // below
     "--verbose",     // below
     "--checkpoint",  // below
