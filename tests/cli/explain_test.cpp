@@ -67,7 +67,8 @@ TEST_F(Show, CountsDataAtTheLeaves) {
 }
 
 TEST_F(Show, ErrorsAreOneLine) {
-  EXPECT_TRUE(is_error(remede({"show", "model.json", "--format", "png"}), 2, "--format of text, svg, dot, json, got 'png'"));
+  EXPECT_TRUE(
+      is_error(remede({"show", "model.json", "--format", "png"}), 2, "--format of text, svg, dot, json, got 'png'"));
   EXPECT_TRUE(is_error(remede({"show", "none.json"}), 1, "none.json"));
   EXPECT_TRUE(is_error(remede({"show", "-", "--data", "-"}), 2, "got - for both"));
   EXPECT_TRUE(is_error(remede({"show", "model.json", "--growth", "up"}), 2, "up"));
