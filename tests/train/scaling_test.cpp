@@ -45,7 +45,7 @@ TEST(Scaling, MakesMeanZeroAndDeviationOne) {
   Sequences data = raw_data(1);
   Scaling scaling;
   scale_inputs(data, true, scaling);
-  scale_values(data, true, scaling);
+  scale_values(default_objective(Task::kRegression), data, true, scaling);
   apply(scaling, data);
   double sum = 0, squares = 0;
   int n = 0;
@@ -88,7 +88,7 @@ TEST(Scaling, FoldedTreesAnswerTheSame) {
     const Sequences raw = raw_data(seed);
     Scaling scaling;
     scale_inputs(raw, form.write_bias, scaling);
-    scale_values(raw, form.output_order == OutputOrder::kZero, scaling);
+    scale_values(default_objective(Task::kRegression), raw, form.output_order == OutputOrder::kZero, scaling);
     StartPlan plan;
     plan.shape = {3, 2, 2, 2, form};
     plan.scales.write = 0.5F;
@@ -97,7 +97,7 @@ TEST(Scaling, FoldedTreesAnswerTheSame) {
     Random random(seed);
     const Tree tree = harden(initial_parameters(plan, {}, random));
     Tree folded = tree;
-    fold(scaling, folded);
+    fold(scaling, default_objective(Task::kRegression), folded);
     Sequences scaled = raw;
     apply(scaling, scaled);
     const float zero[2] = {0, 0};
@@ -126,9 +126,9 @@ TEST(Scaling, AWildValueDoesNotPressTheOthersTogether) {
   wild.value[2] = -1e6F;
   Scaling a, b;
   scale_inputs(tame, true, a);
-  scale_values(tame, true, a);
+  scale_values(default_objective(Task::kRegression), tame, true, a);
   scale_inputs(wild, true, b);
-  scale_values(wild, true, b);
+  scale_values(default_objective(Task::kRegression), wild, true, b);
   EXPECT_NEAR(b.x_scale[0] / a.x_scale[0], 1.0F, 0.5F);
   EXPECT_NEAR(b.x_shift[0] / a.x_shift[0], 1.0F, 0.05F);
   EXPECT_NEAR(b.y_scale[0] / a.y_scale[0], 1.0F, 0.5F);
