@@ -1,6 +1,7 @@
 #include "cli/train_watch.h"
 
 #include <algorithm>
+#include <cmath>
 #include <csignal>
 #include <cstdio>
 
@@ -56,7 +57,7 @@ SignalWatch::~SignalWatch() {
 int SignalWatch::caught() { return signal_caught; }
 
 std::string clock_text(double seconds) {
-  const auto s = static_cast<long long>(std::max(0.0, seconds) + 0.5);
+  const auto s = std::llround(std::max(0.0, seconds));
   if (s >= 3600) return fmt::format("{}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60);
   return fmt::format("{}:{:02}", s / 60, s % 60);
 }

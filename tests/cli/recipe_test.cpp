@@ -75,7 +75,17 @@ TEST_F(RecipeSlow, averages_several_trees) {
   EXPECT_EQ(json::parse(read("model.json")).at("trees").size(), 3U);
 }
 
-TEST_F(RecipeSlow, benches_run) {
+TEST_F(RecipeSlow, a_bench_reads_what_reproduce_prints) {
+  const std::string bench = std::string(REMEDE_TESTS_DIR) + "/../bench/";
+  const Result tasks = shell(
+      "python3 " + bench + "tasks.py --remede $remede --seeds 2 --sequences 100 --methods naive,random --report-only");
+  EXPECT_EQ(tasks.code, 0) << tasks.err;
+  EXPECT_NE(tasks.out.find("0 of 2"), std::string::npos) << tasks.out;
+}
+
+using RecipeLong = RecipeSlow;
+
+TEST_F(RecipeLong, benches_run) {
   const std::string bench = std::string(REMEDE_TESTS_DIR) + "/../bench/";
   const Result tasks =
       shell("python3 " + bench + "tasks.py --remede $remede --seeds 1 --sequences 600 --methods default --report-only");
