@@ -28,6 +28,9 @@ expect_exit 0 "./test --long" ./test --help
 expect_exit 2 "expected build, python or test" tools/install-packages nothing
 expect_exit 2 "usage" tools/install-packages
 
+# The rooms that ./test sanitizes exist.
+for room in $(sed -n 's/^sanitized=(\(.*\))$/\1/p' test); do [ -d "tests/$room" ] || complain "test: expected rooms in 'sanitized', got '$room'"; done
+
 # Nobody to install packages: told in one line, nothing tried.
 tools=$(mktemp -d)
 trap 'rm -rf "$tools"' EXIT
