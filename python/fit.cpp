@@ -160,7 +160,7 @@ nb::list frontier_of(const Fit& fit) {
     nb::dict point;
     const bool classes = fit.model.schema.task == Task::kClassification;
     if (classes) point["accuracy"] = p.validation.accuracy;
-    if (classes) point["log_loss"] = p.validation.log_loss;
+    if (classes) point["log_loss"] = p.validation.loss;
     if (!classes) point["rmse"] = p.validation.rmse;
     point["standard_error"] = p.standard_error;
     point["sequences"] = p.validation.sequences;

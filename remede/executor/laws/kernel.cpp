@@ -1,4 +1,4 @@
-// Compiled once per instruction set, like engine/cpu/kernel.cpp.
+// Compiled once per instruction set, like executor/cpu/kernel.cpp.
 #include "remede/executor/laws/kernel.h"
 
 #include <algorithm>

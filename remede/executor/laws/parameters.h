@@ -1,5 +1,5 @@
 // The numbers of a model whose cells have laws (model/cells.h), as training sees them: one flat array, of which some
-// are in use and the others are zero. The tree is complete, with trainable feature choices as in engine/parameters.h.
+// are in use and the others are zero. The tree is complete, with trainable feature choices as in executor/parameters.h.
 #pragma once
 
 #include <cstddef>

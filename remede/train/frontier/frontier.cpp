@@ -21,7 +21,7 @@ FrontierPoint point_of(const Entry& e, const Sequences& validation, bool chosen)
   point.size = e.size;
   point.validation = score(e.model, validation);
   point.standard_error = e.units.error_of_shown();
-  if (validation.label.empty() && point.validation.rmse > 0) point.standard_error /= 2 * point.validation.rmse;
+  if (!e.model.classifies() && point.validation.rmse > 0) point.standard_error /= 2 * point.validation.rmse;
   point.chosen = chosen;
   return point;
 }
@@ -41,8 +41,9 @@ FrontierChoice choose_on_frontier(const std::vector<Candidate>& candidates, cons
   if (entries.empty())
     fail("expected a model that keeps to the trends given, got none: train with more data or without them");
   FrontierChoice choice;
-  const Entry* chosen = frontier::choose_entry(entries, config, options.solved, frontier::merit_of_constant(validation),
-                                               choice.frontier.why);
+  const Entry* chosen =
+      frontier::choose_entry(entries, config, options.solved,
+                             frontier::merit_of_constant(options.prepared->objective, validation), choice.frontier.why);
   bool shown = false;
   for (const Entry* e : frontier::best_of_each_size(entries)) {
     // The chosen one stands in the table even where a better one is no larger.

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "remede/base/arithmetic.h"
 #include "remede/model/batch.h"
+#include "remede/objective/truth.h"
 
 namespace remede::frontier {
 namespace {
@@ -47,6 +47,7 @@ double Units::error_of_shown() const {
 
 Units units_of(const Model& model, const Sequences& data) {
   const Predictions predictions = predict_batch(model, data, 1);
+  const Objective& objective = model.objective();
   const auto n_y = static_cast<std::size_t>(model.n_y());
   Units units;
   std::size_t count = 0;
@@ -56,17 +57,14 @@ Units units_of(const Model& model, const Sequences& data) {
     const auto w = static_cast<double>(data.weight[t]);
     if (w == 0) continue;
     const std::span<const float> y(predictions.output.data() + t * n_y, n_y);
+    const Truth truth = truth_at(data, t);
     double shown = 0, merit = 0;
-    if (!data.label.empty()) {
-      const auto label = static_cast<std::size_t>(data.label[t]);
-      shown = static_cast<std::size_t>(arg_max(y)) == label ? 0.0 : 1.0;
-      merit = shown - kShareOfLogLoss * log(std::max(static_cast<double>(y[label]), 1e-15));
+    if (classifies(objective)) {
+      shown = merit = is_correct(objective, y, truth) ? 0.0 : 1.0;
+      add_loss(objective, y, truth, kShareOfLogLoss, merit);
     } else {
-      for (std::size_t k = 0; k < n_y; ++k) {
-        const double off = static_cast<double>(y[k]) - static_cast<double>(data.value[t * n_y + k]);
-        shown += off * off / static_cast<double>(n_y);
-      }
-      merit = shown;
+      add_loss(objective, y, truth, 1.0, merit);
+      shown = objective.loss == Loss::kSquaredError ? merit : squared_error(objective, y, truth);
     }
     units.shown[unit[t]] += w * shown;
     units.merit[unit[t]] += w * merit;
@@ -75,34 +73,13 @@ Units units_of(const Model& model, const Sequences& data) {
   return units;
 }
 
-double merit_of_constant(const Sequences& data) {
-  const auto n_y = static_cast<std::size_t>(data.n_y);
-  double weight = 0;
-  std::vector<double> sums(n_y, 0.0), squares(n_y, 0.0);
-  for (std::size_t t = 0; t < data.steps(); ++t) {
-    const auto w = static_cast<double>(data.weight[t]);
-    if (w == 0) continue;
-    weight += w;
-    if (!data.label.empty()) {
-      sums[static_cast<std::size_t>(data.label[t])] += w;
-      continue;
-    }
-    for (std::size_t k = 0; k < n_y; ++k) {
-      const auto v = static_cast<double>(data.value[t * n_y + k]);
-      sums[k] += w * v;
-      squares[k] += w * v * v;
-    }
-  }
-  double merit = 0;
-  if (data.label.empty()) {
-    for (std::size_t k = 0; k < n_y; ++k)
-      merit += (squares[k] / weight - sums[k] / weight * sums[k] / weight) / static_cast<double>(n_y);
-    return merit;
-  }
-  merit = 1 - *std::max_element(sums.begin(), sums.end()) / weight;
-  for (const double s : sums)
-    if (s > 0) merit -= kShareOfLogLoss * s / weight * log(s / weight);
-  return merit;
+double merit_of_constant(const Objective& objective, const Sequences& data) {
+  const double loss = constant_loss(objective, data);
+  if (!classifies(objective)) return loss;
+  TargetSums targets(objective, data.n_y);
+  for (std::size_t t = 0; t < data.steps(); ++t)
+    if (data.weight[t] > 0.0F) add_target(objective, truth_at(data, t), static_cast<double>(data.weight[t]), targets);
+  return 1 - *std::max_element(targets.sum.begin(), targets.sum.end()) / targets.weight + kShareOfLogLoss * loss;
 }
 
 }  // namespace remede::frontier

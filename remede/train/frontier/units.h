@@ -10,7 +10,8 @@ namespace remede::frontier {
 
 // Sums over each sequence, or over 20 blocks of consecutive targets where there are fewer than 20 sequences.
 struct Units {
-  std::vector<double> merit;  // what models are compared by: squared error; wrong answers and a tenth of the log loss
+  std::vector<double>
+      merit;  // what models are compared by: the objective's loss; wrong answers and a tenth of the log loss
   std::vector<double> shown;  // what people are shown: squared error, or wrong answers
   std::vector<double> weight;
   double mean_merit() const;
@@ -20,7 +21,7 @@ struct Units {
 Units units_of(const Model& model, const Sequences& data);
 
 // The merit of the best constant answer.
-double merit_of_constant(const Sequences& data);
+double merit_of_constant(const Objective& objective, const Sequences& data);
 
 inline constexpr double kShareOfLogLoss = 0.1;  // beside the wrong answers
 
