@@ -118,10 +118,24 @@ std::string scatters(const Model& model, const Sequences& data, const Prediction
   return body;
 }
 
+// One number of every step of a sequence, as means of `every` steps. value(step): NaN where there is none.
+template <typename Value>
+std::vector<double> means_over_time(std::size_t first, std::size_t length, std::size_t every, const Value& value) {
+  std::vector<double> means;
+  for (std::size_t begin = 0; begin < length; begin += every) {
+    double sum = 0, count = 0;
+    for (std::size_t t = first + begin; t < first + std::min(length, begin + every); ++t)
+      if (const double v = value(t); std::isfinite(v)) sum += v, ++count;
+    means.push_back(count > 0 ? sum / count : std::nan(""));
+  }
+  return means;
+}
+
 // Targets and answers of one sequence over time: the longest one with targets. Long ones as means of several steps.
 std::string observed_and_predicted(const Model& model, const Sequences& data, const Predictions& predictions) {
   constexpr std::size_t kMostPoints = 700;
-  const auto n_y = static_cast<std::size_t>(model.n_y());
+  const auto n_y = static_cast<std::size_t>(model.n_y()), n_t = model.schema.targets.size();
+  const Objective& objective = model.objective();
   std::size_t longest = 0;
   for (std::size_t s = 1; s < data.count(); ++s)
     if (data.length(s) > data.length(longest)) longest = s;
@@ -131,25 +145,27 @@ std::string observed_and_predicted(const Model& model, const Sequences& data, co
   std::string body = "<h3>Observed and predicted over time</h3>\n";
   if (data.count() > 1) body += html::paragraph("The longest sequence.");
   if (every > 1) body += html::paragraph(fmt::format("Each point is the mean of {} steps.", every));
-  for (std::size_t o = 0; o < std::min(n_y, kMaxScatterPlots); ++o) {
-    Series observed{"observed", {}, &class_ink(1)}, predicted{"predicted", {}, &class_ink(0)};
-    for (std::size_t begin = 0; begin < length; begin += every) {
-      double target = 0, answer = 0, targets = 0, answers = 0;
-      for (std::size_t i = first + begin; i < first + std::min(length, begin + every); ++i) {
-        const auto y = static_cast<double>(predictions.output[i * n_y + o]);
-        if (std::isfinite(y)) answer += y, ++answers;
-        if (data.weight[i] > 0) target += static_cast<double>(data.value[i * n_y + o]), ++targets;
-      }
-      observed.values.push_back(targets > 0 ? target / targets : std::nan(""));
-      predicted.values.push_back(answers > 0 ? answer / answers : std::nan(""));
-    }
-    observed.name = n_y > 1 ? fmt::format("{} observed", model.schema.targets[o]) : "observed";
+  const auto answers = [&](std::size_t output) {
+    return means_over_time(first, length, every,
+                           [&](std::size_t t) { return static_cast<double>(predictions.output[t * n_y + output]); });
+  };
+  for (std::size_t o = 0; o < std::min(n_t, kMaxScatterPlots); ++o) {
+    const auto targets = means_over_time(first, length, every, [&](std::size_t t) {
+      return data.weight[t] > 0 ? static_cast<double>(data.value[t * n_t + o]) : std::nan("");
+    });
+    const auto point = static_cast<std::size_t>(point_output(objective, static_cast<int>(o)));
+    std::vector<Series> lines = {
+        {n_t > 1 ? fmt::format("{} observed", model.schema.targets[o]) : "observed", targets, &class_ink(1)},
+        {"predicted", answers(point), &class_ink(0)}};
+    if (objective.quantiles.size() > 1)
+      for (const std::size_t end : {std::size_t{0}, n_y - 1})
+        if (end != point) lines.push_back({fmt::format("q{}", objective.quantiles[end]), answers(end), &class_ink(2)});
     ChartOptions options;
     options.width = 1200;
     options.height = 300;
     options.x_name = "step";
     options.step = static_cast<double>(every);
-    body += html::figure(line_chart({observed, predicted}, options));
+    body += html::figure(line_chart(lines, options));
   }
   return body;
 }
@@ -157,24 +173,12 @@ std::string observed_and_predicted(const Model& model, const Sequences& data, co
 }  // namespace
 
 double naive_score(const Model& model, const Sequences& data) {
-  const auto n_y = static_cast<std::size_t>(model.n_y());
-  std::vector<double> sum(n_y);
-  double weight = 0, squared = 0;
-  const bool classifies = model.schema.task == Task::kClassification;
-  for (std::size_t t = 0; t < data.steps(); ++t) {
-    const auto w = static_cast<double>(data.weight[t]);
-    if (w <= 0) continue;
-    weight += w;
-    if (classifies) sum[static_cast<std::size_t>(data.label[t])] += w;
-    for (std::size_t o = 0; !classifies && o < n_y; ++o) sum[o] += w * static_cast<double>(data.value[t * n_y + o]);
-  }
-  if (classifies) return *std::max_element(sum.begin(), sum.end()) / weight;
+  if (!model.classifies()) return std::sqrt(constant_loss(default_objective(Task::kRegression), data));
+  TargetSums targets(model.objective(), data.n_y);
   for (std::size_t t = 0; t < data.steps(); ++t)
-    for (std::size_t o = 0; data.weight[t] > 0 && o < n_y; ++o) {
-      const double d = static_cast<double>(data.value[t * n_y + o]) - sum[o] / weight;
-      squared += static_cast<double>(data.weight[t]) * d * d / static_cast<double>(n_y);
-    }
-  return std::sqrt(squared / weight);
+    if (data.weight[t] > 0)
+      add_target(model.objective(), truth_at(data, t), static_cast<double>(data.weight[t]), targets);
+  return *std::max_element(targets.sum.begin(), targets.sum.end()) / targets.weight;
 }
 
 std::string score_section(const Model& model, const Sequences& data, const Predictions& predictions,
