@@ -10,6 +10,7 @@ from ._native import Progress, default_rates
 
 RATES = ("rate_index", "rate_threshold", "rate_output", "rate_gate", "rate_write", "rate_bias", "rate_rate", "rate_linear")
 PAPER_RATES = RATES[:5]  # those of the paper's leaf
+RATES_OF_MEMORY = ("rate_gate", "rate_write", "rate_bias", "rate_rate")  # a tree without memory has none, and refuses them
 REACH = 30.0  # a rate is searched from its value / REACH to its value * REACH
 
 
@@ -24,7 +25,10 @@ class Tuning:
 
 
 def copy_of(estimator: Any, **changes: Any) -> Any:
-    return type(estimator)(**{**estimator.get_params(), **changes})
+    params = {**estimator.get_params(), **changes}
+    if params["memory"] == 0:  # what the search suggested beside it has no effect
+        params.update((name, None) for name in RATES_OF_MEMORY if name in changes)
+    return type(estimator)(**params)
 
 
 def suggest(trial: Any, estimator: Any, what: Iterable[str]) -> dict[str, Any]:

@@ -23,7 +23,7 @@ def test_every_declared_parameter_is_an_argument():
         name = {"seed": "random_state", "threads": "n_jobs"}.get(p["name"], p["name"])
         assert name in signature
         assert f"{name} (" in remede.RecurrentTreeRegressor.__doc__
-    assert signature["depth"].default is None and signature["starts"].default == 32 and signature["decay"].default == 0.25
+    assert signature["depth"].default is None and signature["starts"].default is None and signature["clip"].default == 1
 
 
 def test_import_is_quick_and_light():

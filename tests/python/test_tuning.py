@@ -46,6 +46,14 @@ def test_a_trial_once_pruned_stays_pruned_and_the_others_go_on(task):
     assert [t.state.name for t in tuned.study.trials] == ["COMPLETE", "PRUNED", "COMPLETE", "PRUNED"]
 
 
+def test_rates_of_memory_are_left_out_where_the_search_tries_no_memory(task):
+    X, y = task
+    base = remede.RecurrentTreeClassifier(recipe="paper", updates=20, validate_every=10)
+    without = optuna.samplers.PartialFixedSampler({"memory": 0}, optuna.samplers.RandomSampler(seed=1))
+    tuned = remede.tune(base, X[:100], y[:100], what=["rate_write", "memory"], n_trials=2, sampler=without)
+    assert tuned.best_params["memory"] == 0 and tuned.estimator.rate_write is None
+
+
 def test_what_cannot_be_searched(task):
     with pytest.raises(ValueError, match="expected rates, depth, memory"):
         remede.tune(remede.RecurrentTreeClassifier(), *task, what=["width"], n_trials=1)
