@@ -1,4 +1,4 @@
-// Noise on the inputs, against learning by heart: no epoch shows a sequence twice alike.
+// Noise on the inputs against overfitting: no two epochs use the same inputs.
 //
 // Two kinds, both uniform and in spreads of each input: one drawn for every value, and an offset that all steps of a
 // sequence share. A memory averages the first away; the second is how recordings differ from one another.

@@ -46,7 +46,7 @@ class Executor {
   // A new start on data set number `data`, of those the executor was made with. From any thread.
   virtual std::unique_ptr<Trainer> start(const StartPlan& plan, std::size_t data) = 0;
 
-  // Every start makes so many mini-batch updates; one that is lost makes none.
+  // Every start makes `updates` mini-batch updates; a lost start makes none.
   virtual void advance(std::span<Trainer* const> starts, std::uint64_t updates, const Pause& pause = {}) = 0;
 
   // The loss of every start on all of its validation data, added to its curves. Lost starts are passed over.

@@ -1,5 +1,5 @@
 // A start that is grown instead of drawn: a tree cut greedily (CART) on the inputs and on moving averages of them, its
-// cells set to the averages that its splits ask for. Gradient descent goes on from there.
+// cells set to the averages that its splits use. Gradient descent continues from there.
 #pragma once
 
 #include "remede/executor/trainer.h"

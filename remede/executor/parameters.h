@@ -56,7 +56,7 @@ struct Parameters {
   std::span<const T> operator[](Group g) const { return {values.data() + shape.begin(g), shape.size(g)}; }
 };
 
-// The hard tree these parameters stand for: arg max features, rounded gates, sigmoid of the rates. A complete tree of
+// The hard tree of these parameters: arg max features, rounded gates, sigmoid of the rates. A complete tree of
 // 2^depth leaves.
 Tree harden(const Parameters<float>& parameters);
 

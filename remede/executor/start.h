@@ -44,8 +44,8 @@ struct StartPlan {
   Rates rates = {0.03F, 0.006F, 0.1F, 0.2F, 0.2F, 0.1F, 0.05F, 0.02F};  // by Group
   bool thresholds_from_data = false;  // those of the inputs; cells start in +- scales.threshold in any case
   bool grown = false;                 // the tree is grown greedily (grow.h) in place of what is drawn
-  float noise =
-      0.0F;  // added to the inputs anew in every epoch, in spreads of each: little data are not learned by heart
+  float noise = 0.0F;    // noise on the inputs, in spreads of each, drawn anew in every epoch: reduces overfitting of
+                         // small data sets
   float offset = 0.0F;   // the same, one value for all steps of a sequence: no two recordings are set up alike
   float clip = 1.0F;     // largest norm of the gradient; 0: no limit
   int batch = 32;        // sequences per update

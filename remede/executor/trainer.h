@@ -38,7 +38,7 @@ class Trainer {
   // Loss on all validation data, added to the curves; the parameters are kept when it is the lowest so far.
   BatchLoss validate(Engine& engine);
 
-  // From now on the rates fall to zero over so many updates.
+  // From now on the rates fall to zero over `length` updates.
   void begin_decay(std::uint64_t length) { schedule_ = {updates_, length}; }
   // Takes these parameters instead of those drawn. REQUIRES: the shape of the plan; no update has been made.
   void begin_at(const Parameters<float>& parameters);

@@ -112,7 +112,7 @@ std::size_t count_written_numbers(const Json& leaves) {
   return numbers;
 }
 
-// Room for what every leaf writes, zero at first. A small file must not ask for much of it.
+// Memory for the writes of every leaf, initially zero. It is limited in proportion to the size of the file.
 void make_room(const Json& leaves, const Place& at, std::size_t& zeros_left, Tree& tree) {
   const std::size_t cells = leaves.size() * static_cast<std::size_t>(tree.n_m);
   const std::size_t needed = cells * numbers_of_write(tree);

@@ -1,4 +1,4 @@
-// Reading values of a model file that nobody vouches for, with errors that say where. Used by file_read.cpp and
+// Reading values of an untrusted model file, with errors that name the place. Used by file_read.cpp and
 // file_cells.cpp only.
 #pragma once
 

@@ -59,7 +59,7 @@ inline bool classifies(const Objective& objective) { return task_of(objective) =
 std::string_view word_of(const Objective& objective);    // "cross-entropy": in options and files
 std::string_view loss_name(const Objective& objective);  // "log loss": in reports
 
-// The objective that this word of kObjectiveWords stands for; nothing where it is none.
+// The objective with this word of kObjectiveWords; nothing if there is none.
 std::optional<Loss> loss_of_word(std::string_view word);
 
 // Throws Error naming `where` when quantiles are not as they must be, or are given to another objective, or when the

@@ -18,8 +18,8 @@ class ColumnStore;
 struct TableFormat {
   std::vector<std::string> names;  // of the columns, for a file without a header line; s1..s21 stands for 21 of them
   std::optional<char> separator;   // ' ': any number of blanks; else guessed
-  std::optional<char> comment;     // lines that begin with it are left out
-  int skip = 0;                    // lines left out at the top
+  std::optional<char> comment;     // lines that begin with it are skipped
+  int skip = 0;                    // lines skipped at the top
 
   bool operator==(const TableFormat&) const = default;
 };
@@ -30,13 +30,13 @@ struct Roles {
   std::optional<std::string> id;
   std::optional<std::string> time;       // column that orders the steps of a sequence; "none": the order of the rows
   std::vector<std::string> target;       // one column, or several in regression; "folder": the folder the file is in
-  std::vector<std::string> ignore;       // columns to leave out
+  std::vector<std::string> ignore;       // columns to ignore
   std::optional<Task> task;              // else: regression when the target is numeric and not a few whole numbers
   std::vector<std::string> categorical;  // columns of words, even where they look like numbers
   std::optional<std::string> weight;     // column of the weight of each step in loss and scores
   std::optional<std::string> group;      // column that says what must stay together in a split
   std::optional<TargetPer> target_per;   // kSequence: the last target of a sequence, at its last step
-  std::optional<int> horizon;            // predict the target so many steps ahead; its present value becomes an input
+  std::optional<int> horizon;            // predict the target this many steps ahead; its current value becomes an input
   bool time_gap = false;                 // the time since the step before becomes an input
   bool need_target = true;               // false: a file without a target is fine
   TableFormat format;
@@ -47,7 +47,7 @@ struct Roles {
 // its values texts, numbers, true, or lists of texts. What `roles` already says is kept. Throws Error naming the file.
 void read_roles(const std::string& path, Roles& roles);
 
-// The same as name and text, and back; what is not said is left out.
+// The same as pairs of name and text, and back; roles that are not given are omitted.
 using RoleLines = std::vector<std::pair<std::string, std::string>>;
 RoleLines role_lines(const Roles& roles);
 // Whether `name` is one of the names that role_lines gives; the role is set.

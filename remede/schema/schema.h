@@ -35,7 +35,7 @@ struct Schema {
   Task task = Task::kClassification;
   std::vector<std::string> inputs;   // (n_x) names of the inputs, in the order of Sequences::x
   std::vector<std::string> targets;  // names of the target columns: one in classification, n_y in regression
-  std::vector<std::string> classes;  // (n_y) labels as they stand in the file; empty in regression
+  std::vector<std::string> classes;  // (n_y) labels as in the file; empty in regression
   std::string id;                    // name of the id column, "row", "file", or empty (the file is one sequence)
   std::string time;                  // name of the time column, or empty (the order of the rows)
   std::vector<InputCode> codes;      // of some inputs; those of inputs that are not there mean nothing

@@ -5,7 +5,7 @@
 namespace remede {
 namespace {
 
-constexpr double kSecondsAfterStop = 1.0;  // for simplifying what was found before somebody asked to stop
+constexpr double kSecondsAfterStop = 1.0;  // for simplifying the best model after a stop was requested
 constexpr double kSecondsBetweenTicks = 0.2;
 constexpr double kMostDone = 0.99;                     // until the end
 constexpr double kShareOfTime[] = {0.65, 0.88, 0.97};  // of the time limit, at which search, choice and polish end

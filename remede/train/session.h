@@ -1,4 +1,4 @@
-// What a fit tells the world while it runs, and how the world interrupts it. None of it changes the result.
+// How a fit reports progress and is interrupted. Nothing here changes the result.
 #pragma once
 
 #include <atomic>
@@ -16,8 +16,8 @@
 namespace remede {
 
 struct Progress {
-  double done = 0;            // share of the time that the fit will take, as far as can be told; 1 at its end only
-  double seconds_left = -1;   // as far as can be told; below 0: not at all yet
+  double done = 0;            // estimated share of the time that has passed; 1 only at the end
+  double seconds_left = -1;   // estimate; negative: not known yet
   std::uint64_t updates = 0;  // of the start that leads
   double training_loss = 0;   // mean since the last validation
   double validation_loss = 0;
@@ -47,7 +47,7 @@ class Session {
   // `base` is the checkpoint without its state; `resume` the state to continue from, or empty.
   Session(const Callbacks& callbacks, Checkpoint base, std::string resume, std::optional<Seconds> time_limit = {});
 
-  bool stop();  // somebody asked for the end; also the moment for a tick
+  bool stop();  // whether a stop was requested; also calls tick() when it is due
   bool late();  // the time for this phase is up, by the time limit
   bool halt() { return stop() || late(); }
   // For what follows the search. After a stop there is still a second to make a tidy model of what was found.
@@ -63,7 +63,7 @@ class Session {
   void progress(Progress progress);           // done and seconds_left are filled in
   void show_phase(const std::string& phase);  // the last progress again, in another phase
   void finish();                              // the last progress again, all done
-  void expect(double seconds);                // so long until the end of the fit, as far as can be told now
+  void expect(double seconds);                // estimated seconds until the end of the fit
   // A phase that has done this share of its work, and what follows it. Before anything is done `otherwise` is taken
   // for the length of the phase.
   void expect_in_phase(double share, double otherwise, double after);

@@ -69,7 +69,7 @@ struct Parameters {
   int feature(int node) const;  // the largest index of the node
 };
 
-// The hard tree these stand for, complete or smaller where splits were removed.
+// The hard tree of these parameters, complete or smaller where splits were removed.
 Tree harden(const Parameters& parameters);
 
 // The stand-in for the derivative of a split: SplitGradient::kSoftsign with this slope (docs/mathematics.md).

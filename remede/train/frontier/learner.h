@@ -14,7 +14,7 @@ struct LearnerOptions {
   double l1 = 0;            // on weights
   double answer_decay = 0;  // classification
   // Standard deviations, in spreads of the inputs: of noise on every value, and of an offset for all steps of a
-  // sequence. Few recordings are soon known by heart.
+  // sequence. With few recordings the model overfits.
   double noise = 0;
   double offset = 0;
   bool learn_index = true;

@@ -22,7 +22,7 @@ struct Problem {
   int n_x = 0, n_y = 0;
   bool classes = false;
   double longest = 0;          // steps of the longest sequence
-  bool few_targets = false;    // soon known by heart
+  bool few_targets = false;    // the model would overfit
   bool few_sequences = false;  // several, but too few to show how they differ
 };
 
