@@ -59,6 +59,19 @@ Cases parameter_cases() {
       {"--trees",
        {changes(kSmall, "--trees 2"), refused(kPaper, "--trees 2", "one tree"),
         refused(kSmall, "--trees 5", "at most as many as --starts")}},
+      // What they choose is tested in frontier_test.cpp.
+      {"--numbers",
+       {changes("values.csv --updates 40 --starts 2 ", "--numbers 1"),
+        refused(kSmall, "--numbers 3", "without --simplify yes"),
+        refused(kPaper, "--numbers 3", "no choice among models")}},
+      {"--accurate",
+       {refused(kSmall, "--accurate yes", "without --simplify yes"),
+        refused("--numbers 3 ", "--accurate yes", "--numbers already says")}},
+      {"--increasing",
+       {refused(kSmall, "--increasing x1", "without --simplify yes"), refused("", "--increasing nobody", "nobody")}},
+      {"--decreasing",
+       {changes("values.csv --updates 40 --starts 2 ", "--decreasing x"),
+        refused("--trees 2 --starts 2 ", "--decreasing x1", "several trees")}},
       {"--objective",
        {changes("values.csv " + kSmall, "--objective huber"), refused(kSmall, "--objective huber", "--objective")}},
       {"--quantiles",
@@ -168,7 +181,7 @@ const std::set<std::string> kOtherEffects = {
     "--json",        // json_test.cpp
     "--quiet",       // below
     "--verbose",     // below
-    "--json",        // tests of --json
+    "--frontier",    // frontier_test.cpp
     "--checkpoint",  // below
     "--resume",      // below
     "--time-limit",  // TimeLimit below
