@@ -142,6 +142,7 @@ int main(int argc, char** argv) {
   remede::add_report(app);
   remede::add_rename(app);
   remede::add_simplify(app);
+  remede::add_recipe(app);
   remede::add_reproduce(app);
   remede::add_benchmark(app);
   remede::add_completion(app);

@@ -2,13 +2,15 @@
 
 #include "cli/common.h"
 #include "remede/base/error.h"
+#include "remede/base/file.h"
 
 namespace remede {
 
 void add_parameter_flags(CLI::App& verb, GivenParameters& given) {
   for (const HyperParameter& parameter : hyper_parameters()) {
-    const auto take = [&given, &parameter, name = verb.get_name()](const std::string& text) {
+    const auto take = [&given, &parameter, name = verb.get_name()](const std::string& given_text) {
       Config scratch;
+      const std::string text = parameter.name == "recipe" ? recipe_argument(given_text) : given_text;
       try {
         parameter.set(scratch, text);
       } catch (const Error& error) {
@@ -27,6 +29,12 @@ void add_parameter_flags(CLI::App& verb, GivenParameters& given) {
         ->default_str(parameter.get(Config()))
         ->group(std::string(parameter.group));
   }
+}
+
+std::string recipe_argument(const std::string& name_or_path) {
+  if (name_or_path == "default" || name_or_path == "paper") return name_or_path;
+  if (!name_or_path.ends_with(".json") && name_or_path.find('/') == std::string::npos) return name_or_path;
+  return read_file(name_or_path);
 }
 
 void apply_parameters(const GivenParameters& given, const std::string& verb, Config& config) {

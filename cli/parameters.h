@@ -17,6 +17,9 @@ using GivenParameters = std::vector<std::pair<const HyperParameter*, std::string
 // `given` is filled while the command line is parsed and must live until the verb's callback has run.
 void add_parameter_flags(CLI::App& verb, GivenParameters& given);
 
+// What --recipe was given, as recipe_from_text() reads it: the name of a recipe, or the text of the file.
+std::string recipe_argument(const std::string& name_or_path);
+
 // Sets them and checks the whole. Throws UsageError naming the verb.
 void apply_parameters(const GivenParameters& given, const std::string& verb, Config& config);
 

@@ -136,7 +136,7 @@ Trial run_fit(const std::string& method, const TaskParts& parts, std::uint64_t s
   config.seed = static_cast<std::int64_t>(seed);
   config.threads = threads;
   if (method == "paper-form") config.form = FormChoice::kPaper;
-  if (method == "paper-recipe") config.recipe = Recipe::kPaper;
+  if (method == "paper-recipe") config.recipe = paper_recipe();
   const auto begin = std::chrono::steady_clock::now();
   const Fit result = fit(parts.training, &parts.validation, config);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

@@ -1,5 +1,6 @@
 // remede train DATA -o MODEL: learns a tree from data.
 // Exit codes beyond main's: 130 after Ctrl-C and 143 after SIGTERM, with the best model so far saved.
+#include <charconv>
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -20,6 +21,7 @@
 #include "remede/base/error.h"
 #include "remede/base/file.h"
 #include "remede/data/parts.h"
+#include "remede/data/raw.h"
 #include "remede/draw/text.h"
 #include "remede/model/file.h"
 #include "remede/model/size.h"
@@ -39,6 +41,7 @@ struct TrainFlags {
   std::string data;
   std::string output;
   std::string validation;
+  std::string test;  // a file, or a share of the data
   std::string checkpoint;
   std::string resume;
   Roles roles;
@@ -58,6 +61,7 @@ Notes notes_of(const TrainFlags& flags) {
   Notes notes = {{"data", flags.data}, {"output", flags.output}, {"validation", flags.validation}};
   if (!flags.checkpoint.empty()) notes.emplace_back("checkpoint", flags.checkpoint);
   if (!flags.split.empty()) notes.emplace_back("split", flags.split);
+  if (!flags.test.empty()) notes.emplace_back("test", flags.test);
   for (const auto& line : role_lines(flags.roles)) notes.push_back(line);
   return notes;
 }
@@ -75,6 +79,7 @@ void take_from(const Notes& notes, TrainFlags& flags) {
     if (name == "output" && flags.output.empty()) flags.output = text;
     if (name == "validation" && flags.validation.empty()) flags.validation = text;
     if (name == "split" && flags.split.empty()) flags.split = text;
+    if (name == "test" && flags.test.empty()) flags.test = text;
     if (name == "checkpoint" && flags.checkpoint.empty()) flags.checkpoint = text;
   }
   if (role_lines(flags.roles).empty()) flags.roles = roles_from(notes);
@@ -110,13 +115,18 @@ std::string objective_score(const Objective& objective, const Score& s) {
   return objective.loss == Loss::kSquaredError ? "" : fmt::format("{} {:.6g}, ", loss_name(objective), s.loss);
 }
 
-std::string score_text(const Fit& fit) {
-  const Score& s = fit.validation;
-  const std::string figures = fit.model.schema.task == Task::kClassification
+std::string score_line(const char* what, const Model& model, const Score& s, const char* remark) {
+  const std::string figures = model.schema.task == Task::kClassification
                                   ? fmt::format("accuracy {:.4f}, log loss {:.4f}", s.accuracy, s.loss)
-                                  : objective_score(fit.model.objective(), s) + fmt::format("RMSE {:.6g}", s.rmse);
-  return fmt::format("{}: {} ({} sequences, {} targets)\n",
-                     fit.held_out ? "validation" : "training (nothing was held out)", figures, s.sequences, s.targets);
+                                  : objective_score(model.objective(), s) + fmt::format("RMSE {:.6g}", s.rmse);
+  return fmt::format("{}: {} ({} sequences, {} targets; {})\n", what, figures, s.sequences, s.targets, remark);
+}
+
+std::string score_text(const Fit& fit) {
+  std::string text = fit.held_out ? score_line("validation", fit.model, fit.validation, "used for selection")
+                                  : score_line("training", fit.model, fit.validation, "nothing was held out");
+  if (fit.test) text += score_line("test", fit.model, *fit.test, "not used for training or selection");
+  return text;
 }
 
 void report_json(const TrainFlags& flags, const Fit& fit) {
@@ -126,11 +136,12 @@ void report_json(const TrainFlags& flags, const Fit& fit) {
     score.update({{"accuracy", s.accuracy}, {"log_loss", s.loss}});
   else
     score["rmse"] = s.rmse;
-  const nlohmann::ordered_json json = {{"model", flags.output},
-                                       {"nodes", fit.model.node_count()},
-                                       {"nodes_before_simplifying", fit.trained_nodes},
-                                       {"stopped", fit.stopped},
-                                       {"validation", score}};
+  nlohmann::ordered_json json = {{"model", flags.output},
+                                 {"nodes", fit.model.node_count()},
+                                 {"nodes_before_simplifying", fit.trained_nodes},
+                                 {"stopped", fit.stopped},
+                                 {"validation", score}};
+  for (const auto& [name, value] : fit.model.training.test) json["test"][name] = value;
   put(json.dump() + "\n");
 }
 
@@ -162,11 +173,10 @@ Config config_of(const TrainFlags& flags, const std::optional<Checkpoint>& from)
   return config;
 }
 
-Dataset read_training(const TrainFlags& flags, const Config& config, std::optional<Dataset>& validation) {
+Dataset read_parts_or_all(const TrainFlags& flags, const Config& config, std::optional<Dataset>& validation) {
   if (!flags.split.empty()) {
-    Parts parts =
-        read_parts(flags.data, flags.roles, flags.split, config.validation_fraction.value_or(kValidationFraction),
-                   static_cast<std::uint64_t>(config.seed));
+    Parts parts = read_parts(flags.data, flags.roles, flags.split, validation_fraction(config),
+                             static_cast<std::uint64_t>(config.seed));
     if (config.validation_fraction && !parts.by_share)
       throw UsageError(
           fmt::format("train: --validation-fraction has no effect here: column '{}' says which rows are for validation",
@@ -179,10 +189,39 @@ Dataset read_training(const TrainFlags& flags, const Config& config, std::option
   return training;
 }
 
+// The share that --test asks for; nothing where it names a file.
+std::optional<double> test_share(const TrainFlags& flags) {
+  double share = 0;
+  const char* const end = flags.test.data() + flags.test.size();
+  const auto [at, error] = std::from_chars(flags.test.data(), end, share);
+  if (flags.test.empty() || error != std::errc() || at != end) return std::nullopt;
+  if (!(share > 0 && share < 1))
+    throw UsageError(fmt::format("train: --test: expected a file or a share between 0 and 1, got '{}'", flags.test));
+  return share;
+}
+
+// What is learned from, and the test data where there are some.
+Dataset read_training(const TrainFlags& flags, const Config& config, std::optional<Dataset>& validation,
+                      std::optional<Dataset>& test) {
+  if (const std::optional<double> share = test_share(flags)) {
+    if (!flags.split.empty())
+      throw UsageError("train: --test with a share cannot be combined with --split; give the test data as a file");
+    TestParts parts =
+        hold_out_test(read_raw(open_files(flags.data), flags.roles), *share, static_cast<std::uint64_t>(config.seed));
+    if (!flags.validation.empty())
+      validation = read_dataset(flags.validation, parts.training.schema, flags.roles, true);
+    test = std::move(parts.test);
+    return std::move(parts.training);
+  }
+  Dataset training = read_parts_or_all(flags, config, validation);
+  if (!flags.test.empty()) test = read_dataset(flags.test, training.schema, flags.roles, true);
+  return training;
+}
 // The command's files, and those that a checkpoint names. A run that is resumed may go on in its own checkpoint.
 void check_train_files(const CLI::App& verb, const TrainFlags& flags, const std::string& checkpoint) {
-  CommandFiles files{{{"data", flags.data}, {"--validation", flags.validation}},
-                     {{"--output", flags.output}, {"the checkpoint", checkpoint}}};
+  CommandFiles files{
+      {{"data", flags.data}, {"--validation", flags.validation}, {"--test", test_share(flags) ? "" : flags.test}},
+      {{"--output", flags.output}, {"the checkpoint", checkpoint}}};
   for (NamedFile& file : command_files(verb).read)
     if (file.name != "--resume") files.read.push_back(std::move(file));
   check_files(verb, files);
@@ -209,8 +248,8 @@ void train(const CLI::App& verb, TrainFlags flags) {
   expect_writable(flags.output);
   expect_writable(flags.checkpoint);
 
-  std::optional<Dataset> validation;
-  const Dataset training = read_training(flags, config, validation);
+  std::optional<Dataset> validation, test;
+  const Dataset training = read_training(flags, config, validation, test);
   show_notes(flags.data, training, flags.quiet);
 
   CheckpointFile checkpoint(asked ? flags.checkpoint : unasked, asked ? 0.0 : kSecondsBeforeCheckpoint,
@@ -225,6 +264,7 @@ void train(const CLI::App& verb, TrainFlags flags) {
   callbacks.checkpoint = [&](const Checkpoint& c) { checkpoint.write(c); };
   callbacks.seconds_spent = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   Fit result = fit(training, validation ? &*validation : nullptr, config, callbacks, from ? &*from : nullptr);
+  if (test) score_on_test(*test, config.threads, result);
   if (config.simplify) result.model = without_unused_inputs(result.model);
   line.clear();
   save_model(result.model, flags.output);
@@ -253,6 +293,11 @@ void add_train(CLI::App& app) {
   reads_file(
       verb->add_option("--validation", flags->validation, "Validation data; otherwise some sequences are held out")
           ->type_name("FILE"));
+  verb->add_option(
+          "--test", flags->test,
+          "Test data for a score at the end: a file, or the share of the data to keep for it (whole sequences; of one "
+          "sequence its end)")
+      ->type_name("FILE|FRACTION");
   verb->add_option("--split", flags->split,
                    "What is held out: sequence (whole ones), time (the end of each), or a column that says training, "
                    "validation or test, or groups")

@@ -20,6 +20,7 @@ void add_explain(CLI::App& app);
 void add_report(CLI::App& app);
 void add_rename(CLI::App& app);
 void add_simplify(CLI::App& app);
+void add_recipe(CLI::App& app);
 void add_reproduce(CLI::App& app);
 void add_benchmark(CLI::App& app);
 void add_completion(CLI::App& app);

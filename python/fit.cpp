@@ -223,6 +223,7 @@ struct PythonType {
   static constexpr const char* kName = std::is_same_v<T, bool>                 ? "bool"
                                        : std::is_same_v<T, Seconds>            ? "float | str"
                                        : std::is_same_v<T, ColumnNames>        ? "str | list[str]"
+                                       : std::is_same_v<T, Recipe>             ? "str | dict[str, Any]"
                                        : std::is_enum_v<T>                     ? "str"
                                        : std::is_same_v<T, std::vector<float>> ? "list[float]"
                                        : std::is_floating_point_v<T>           ? "float"
@@ -284,6 +285,9 @@ void bind_fit(nb::module_& module) {
       .def_ro("best_loss", &Progress::best_loss, "Lowest validation loss so far.")
       .def_ro("best_accuracy", &Progress::best_accuracy, "The accuracy there; 0 in regression.")
       .def_ro("phase", &Progress::phase);
+  module.def(
+      "recipe", [](const std::string& text) { return recipe_json(recipe_from_text(text, "recipe")); }, nb::arg("text"),
+      "All fields of a recipe, as JSON.");
   module.def("default_rates", &default_rates, "The learning rates where none are given, by name.");
   module.def("parameters", &parameters, "Every hyper-parameter of training, as declared in C++.");
   module.def("fit", &fit_data, nb::arg("training"), nb::arg("validation").none(), nb::arg("settings"),

@@ -51,7 +51,7 @@ def value(parameter):
         return "None"  # the recipe decides
     if parameter["type"] == "bool":
         return str(text == "yes")
-    return repr(text) if parameter["type"] == "str" else repr(float(text) if parameter["type"] == "float" else int(text))
+    return repr(text) if parameter["type"].startswith("str") else repr(float(text) if parameter["type"] == "float" else int(text))
 
 
 def values_text(parameter):

@@ -8,13 +8,14 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from ._base import recipe
 from ._data import generate, tasks
 from ._estimators import RecurrentTreeClassifier, RecurrentTreeRegressor
 from ._native import Error, Model, Progress, Stream, __version__
 from ._trace import Trace
 
 __all__ = ["Error", "Model", "Progress", "RecurrentTreeClassifier", "RecurrentTreeRegressor", "Stream", "Trace", "generate", "load",
-           "plot_frontier", "plot_trace", "plot_training", "plot_tree", "tasks", "tune", "__version__"]
+           "plot_frontier", "plot_trace", "plot_training", "plot_tree", "recipe", "tasks", "tune", "__version__"]
 
 _LATER = {"plot_frontier": "_plots", "plot_tree": "_plots", "plot_trace": "_plots", "plot_training": "_plots", "tune": "_tuning", "Tuning": "_tuning"}
 

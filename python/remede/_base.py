@@ -4,6 +4,7 @@ from __future__ import annotations
 import copy
 import datetime
 import inspect
+import json
 import os
 import sys
 import warnings
@@ -33,6 +34,8 @@ def setting_text(name: str, value: Any) -> str:
         return "auto" if PARAMETERS.get(name, ("", False))[1] else "None"
     if isinstance(value, (bool, np.bool_)):
         return "yes" if value else "no"
+    if name == "recipe":
+        return recipe_text(value)
     if isinstance(value, datetime.timedelta):
         return repr(value.total_seconds())
     if isinstance(value, (list, tuple, np.ndarray)):
@@ -46,11 +49,29 @@ def setting_text(name: str, value: Any) -> str:
     return str(value)
 
 
+def recipe_text(recipe: Any) -> str:
+    """A name, a dictionary of fields, or the path of a JSON file, as the declaration in C++ reads it."""
+    if isinstance(recipe, dict):
+        return json.dumps(recipe)
+    path = os.fspath(recipe) if isinstance(recipe, os.PathLike) else recipe
+    if isinstance(path, str) and path.endswith(".json"):
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+    return str(path)
+
+
+def recipe(recipe: Any = "default") -> dict[str, Any]:
+    """All fields of a recipe: of `default` or `paper`, a JSON file, or a dictionary of the fields that differ."""
+    return json.loads(_native.recipe(recipe_text(recipe)))
+
+
 def setting_value(name: str, text: str) -> Any:
     """The other way round."""
     kind, optional = PARAMETERS[name]
     if optional and text == "auto":
         return None
+    if name == "recipe" and text.startswith("{"):
+        return json.loads(text)
     return {"bool": lambda t: t == "yes", "int": int, "float": float,
             "list[float]": lambda t: [float(v) for v in t.split(",")]}.get(kind, str)(text)
 

@@ -110,7 +110,62 @@ void cut_each(Dataset& data, std::size_t pieces) {
   data.ids = {};
 }
 
+constexpr std::uint64_t kTestSeed = 0x74657374;  // the test part is drawn apart from the validation part
+
+// The first step of the last targets of the only sequence.
+std::size_t begin_of_test(const Sequences& all, double share) {
+  std::vector<std::size_t> targets;
+  for (std::size_t t = 0; t < all.steps(); ++t)
+    if (all.weight[t] > 0.0F) targets.push_back(t);
+  if (targets.size() < 3)
+    fail("--test: expected at least 3 targets, for training, validation and test, got {}", targets.size());
+  const auto held = static_cast<std::size_t>(std::floor(share * static_cast<double>(targets.size()) + 0.5));
+  return targets[targets.size() - std::clamp<std::size_t>(held, 1, targets.size() - 2)];
+}
+
+// The steps of the only sequence before this one.
+Dataset before(const Dataset& all, std::size_t end) {
+  const auto cut = [end](auto& values, std::size_t width) {
+    if (!values.empty()) values.resize(end * width);
+  };
+  Dataset part;
+  part.schema = all.schema;
+  Sequences& s = part.sequences = all.sequences;
+  cut(s.x, static_cast<std::size_t>(s.n_x));
+  cut(s.label, 1);
+  cut(s.value, static_cast<std::size_t>(s.n_y));
+  cut(s.weight, 1);
+  s.offset = {0, static_cast<std::int64_t>(end)};
+  return part;
+}
+
 }  // namespace
+
+TestParts hold_out_test(RawDataset raw, double share, std::uint64_t seed) {
+  const Sequences& all = raw.data.sequences;
+  const std::vector<std::string> notes = raw.data.notes;
+  TestParts parts;
+  if (all.count() > 1) {
+    const Split sides = split(all, share, seed ^ kTestSeed);
+    if (sides.training.empty() || sides.validation.empty())
+      fail("--test: expected sequences for both sides, got {} in all", all.count());
+    const Code code = learn_code(raw, sides.training);
+    const Dataset encoded = encode(std::move(raw), code);
+    parts = {part_of(encoded, sides.training), part_of(encoded, sides.validation)};
+  } else {
+    const std::size_t begin = begin_of_test(all, share);
+    Column<float> weight = all.weight;
+    std::fill(raw.data.sequences.weight.begin() + static_cast<std::ptrdiff_t>(begin), raw.data.sequences.weight.end(),
+              0.0F);
+    const Code code = learn_code(raw);
+    parts.test = encode(std::move(raw), code);
+    parts.training = before(parts.test, begin);
+    std::fill_n(weight.begin(), begin, 0.0F);
+    parts.test.sequences.weight = std::move(weight);
+  }
+  parts.training.notes = notes;
+  return parts;
+}
 
 void cut_by_group(Dataset& data) {
   if (data.group.empty()) return;

@@ -25,6 +25,16 @@ struct Parts {
 Parts read_parts(const std::string& path, Roles roles, const std::string& by, double validation_share,
                  std::uint64_t seed);
 
+// A share of the data for a test at the very end, never used for training or selection: whole sequences at random
+// (where each has one label, of every class alike); of a single sequence the last targets, and then what is learned
+// from ends before the first of them, while the test runs through the whole sequence from its beginning. What words
+// count as is learned from the rest. Throws Error where nothing would be left for one of the two.
+struct TestParts {
+  Dataset training;
+  Dataset test;
+};
+TestParts hold_out_test(RawDataset raw, double share, std::uint64_t seed);
+
 // Cuts sequences where the group changes; each piece starts from empty memory. Without groups nothing is done.
 void cut_by_group(Dataset& data);
 

@@ -10,13 +10,7 @@
 namespace remede {
 namespace {
 
-constexpr std::array<float, 4> kSpeeds = {0.3F, 0.1F, 0.03F, 0.01F};  // of the averages; cells take tanh of the input
-constexpr float kSlope = 0.5F;  // of it, so that it stays nearly straight where inputs usually are
-constexpr std::size_t kMostRows = 8192;
-constexpr std::size_t kMostNumbers = 2'000'000;       // in the table
-constexpr std::size_t kLeastRows = 10;                // in a leaf
 constexpr Smoothing kSmoothing = {0.02, 1e-6, 1e-6};  // of the shares of classes in a leaf
-constexpr float kAhead = 1.0F;                        // of the chosen feature's logit before the others
 
 float logit(float p) { return log(p / (1.0F - p)); }
 
@@ -32,15 +26,15 @@ struct GrowthTable {
 };
 
 // A window that goes on where the one before it ended keeps its averages.
-GrowthTable growth_table(const TrainingData& data, bool averages) {
+GrowthTable growth_table(const TrainingData& data, const GrowthOptions& options, bool averages) {
   const Sequences& all = data.training;
   const bool classes = classifies(data.objective);
   GrowthTable table;
   table.n_x = static_cast<std::size_t>(all.n_x);
   table.n_y = static_cast<std::size_t>(all.n_y);
   table.fill = data.fill;
-  table.columns.resize(table.n_x * (averages ? 1 + kSpeeds.size() : 1));
-  const std::size_t most = std::clamp<std::size_t>(kMostNumbers / table.columns.size(), 256, kMostRows);
+  table.columns.resize(table.n_x * (averages ? 1 + options.speeds.size() : 1));
+  const std::size_t most = std::clamp<std::size_t>(options.most_numbers / table.columns.size(), 256, options.most_rows);
   const auto targets =
       static_cast<std::size_t>(std::count_if(all.weight.begin(), all.weight.end(), [](float w) { return w > 0.0F; }));
   const std::size_t every = (targets + most - 1) / most;
@@ -62,7 +56,7 @@ GrowthTable growth_table(const TrainingData& data, bool averages) {
         table.weight.push_back(all.weight[t]);
       }
       for (std::size_t a = 0; a < average.size(); ++a)
-        average[a] += kSpeeds[a / table.n_x] * (tanh(kSlope * x[a % table.n_x]) - average[a]);
+        average[a] += options.speeds[a / table.n_x] * (tanh(options.slope * x[a % table.n_x]) - average[a]);
     }
   }
   table.rows = table.weight.size();
@@ -77,8 +71,9 @@ struct Cut {
 
 class Growth {
  public:
-  Growth(const GrowthTable& table, const Objective& objective, Parameters<float>& parameters)
-      : table_(table), objective_(objective), p_(parameters), best_(table.columns.size(), 0.0) {}
+  Growth(const GrowthTable& table, const GrowthOptions& options, const Objective& objective,
+         Parameters<float>& parameters)
+      : table_(table), options_(options), objective_(objective), p_(parameters), best_(table.columns.size(), 0.0) {}
 
   void run() {
     // Level by level: the splits that decide most choose their averages first.
@@ -128,10 +123,10 @@ class Growth {
       std::sort(order.begin(), order.end());
       std::vector<double> left(table_.n_y), right = total;
       double left_weight = 0, right_weight = weight;
-      for (std::size_t i = 0; i + kLeastRows < order.size(); ++i) {
+      for (std::size_t i = 0; i + options_.leaf_rows < order.size(); ++i) {
         add(order[i].second, 1.0, left, left_weight);
         add(order[i].second, -1.0, right, right_weight);
-        if (i + 1 < kLeastRows || order[i].first == order[i + 1].first) continue;
+        if (i + 1 < options_.leaf_rows || order[i].first == order[i + 1].first) continue;
         const double gain = explained(left, left_weight) + explained(right, right_weight) - before;
         best_[c] = std::max(best_[c], gain);
         if (gain > best.gain * (1 + 1e-9))
@@ -142,14 +137,14 @@ class Growth {
   }
 
   void split(int node, std::vector<std::uint32_t> rows, std::vector<std::vector<std::uint32_t>>& below) {
-    const Cut cut = rows.size() >= 2 * kLeastRows ? best_cut(rows) : Cut();
+    const Cut cut = rows.size() >= 2 * options_.leaf_rows ? best_cut(rows) : Cut();
     std::vector<std::uint32_t> left, right;
     if (cut.gain <= 0) {
       left = right = std::move(rows);  // the node stays as it was drawn
     } else {
       const std::size_t n_v = static_cast<std::size_t>(p_.shape.n_v()), at = static_cast<std::size_t>(node) * n_v;
       const std::size_t feature = cut.column < table_.n_x ? cut.column : table_.n_x + cell_of(cut.column);
-      p_[Group::kIndex][at + feature] += kAhead;
+      p_[Group::kIndex][at + feature] += options_.ahead;
       p_[Group::kThreshold][at + feature] = cut.threshold;
       if (cut.column < table_.n_x)
         p_.missing_right[static_cast<std::size_t>(node)] = table_.fill[cut.column] < cut.threshold ? 0 : 1;
@@ -198,14 +193,15 @@ class Growth {
         const std::size_t average = cells_[c] - table_.n_x, at = leaf * n_m + c;
         const std::span<float> write = p_[Group::kWrite].subspan(at * n_w, n_w);
         std::fill(write.begin(), write.end(), 0.0F);
-        write[average % table_.n_x] = kSlope;
+        write[average % table_.n_x] = options_.slope;
         p_[Group::kGate][at] = 1.0F;
-        p_[Group::kRate][at] = logit(kSpeeds[average / table_.n_x]);
+        p_[Group::kRate][at] = logit(options_.speeds[average / table_.n_x]);
         if (!p_[Group::kBias].empty()) p_[Group::kBias][at] = 0.0F;
       }
   }
 
   const GrowthTable& table_;
+  const GrowthOptions& options_;
   const Objective objective_;
   Parameters<float>& p_;
   std::vector<double> best_;        // (columns) largest gain anywhere
@@ -219,10 +215,10 @@ bool can_grow(const Shape& shape) {
          (shape.n_m == 0 || shape.form.write_rule == WriteRule::kBlend);
 }
 
-void grow(const TrainingData& data, Parameters<float>& parameters) {
-  const GrowthTable table = growth_table(data, parameters.shape.n_m > 0);
-  if (table.rows < 2 * kLeastRows) return;
-  Growth(table, data.objective, parameters).run();
+void grow(const TrainingData& data, const GrowthOptions& options, Parameters<float>& parameters) {
+  const GrowthTable table = growth_table(data, options, parameters.shape.n_m > 0);
+  if (table.rows < 2 * options.leaf_rows) return;
+  Growth(table, options, data.objective, parameters).run();
 }
 
 }  // namespace remede

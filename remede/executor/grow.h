@@ -11,6 +11,6 @@ bool can_grow(const Shape& shape);
 
 // Takes the place of what was drawn. Where a node finds nothing to split, what was drawn for it stays, and both sides
 // answer the same. REQUIRES: can_grow(parameters.shape).
-void grow(const TrainingData& data, Parameters<float>& parameters);
+void grow(const TrainingData& data, const GrowthOptions& options, Parameters<float>& parameters);
 
 }  // namespace remede

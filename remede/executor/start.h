@@ -1,6 +1,7 @@
 // Where a start begins: its plan, and its first parameters drawn from its own random stream.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -36,6 +37,16 @@ struct InputQuantiles {
 // Looks at no more than `most` values of each input, evenly spread over the steps.
 InputQuantiles input_quantiles(const Sequences& data, std::size_t most = 4096);
 
+// How a start is grown (grow.h).
+struct GrowthOptions {
+  std::array<float, 4> speeds = {0.3F, 0.1F, 0.03F, 0.01F};  // of the averages; cells take tanh of the input
+  float slope = 0.5F;                  // of it, so that it stays nearly straight where inputs usually are
+  std::size_t most_rows = 8192;        // of the table, and
+  std::size_t most_numbers = 2000000;  // in it
+  std::size_t leaf_rows = 10;          // at least
+  float ahead = 1.0F;                  // of the chosen feature's logit before the others
+};
+
 // Everything that makes one start different from another.
 struct StartPlan {
   Shape shape;
@@ -53,6 +64,8 @@ struct StartPlan {
   float average = 1.0F;  // weight of the newest parameters in the moving average that is validated and kept
   std::uint64_t first_round = 400;  // updates before the worse half of the starts is dropped
   std::uint64_t validations = 4;    // in a round
+  double polish_rounds = 1;         // first rounds that the last training on all the data takes
+  GrowthOptions growth;
   double budget_share = 1.0;  // of the planned updates, all rounds and the last training alike: what --updates leaves
   std::uint64_t seed = 1;
   std::uint64_t stream = 0;  // the number of the start: every start draws from a stream of its own

@@ -20,7 +20,7 @@ Trainer::Trainer(const StartPlan& plan, const TrainingData& data)
       validation_(data.validation.count()),
       best_(parameters_) {
   if (plan.grown && can_grow(plan.shape)) {
-    grow(data, parameters_);
+    grow(data, plan.growth, parameters_);
     average_ = best_ = parameters_;
   }
   std::iota(order_.begin(), order_.end(), 0U);

@@ -223,6 +223,14 @@ TrainingRecord read_training(const Json& json, const Place& at) {
   }
   training.training_loss = read_losses(json, "training_loss", at);
   training.validation_loss = read_losses(json, "validation_loss", at);
+  if (json.contains("test")) {
+    const Json& test = member(json, "test", at);
+    const Place scores{&at, "test"};
+    if (!test.is_object()) unexpected(scores, "an object", test);
+    for (const auto& [name, value] : test.items())
+      training.test.emplace_back(
+          name, read_number<double>(value, {&scores, {}, static_cast<std::ptrdiff_t>(training.test.size())}));
+  }
   if (json.contains("notes")) training.notes = read_texts(json, "notes", at, kMostFileKeys);
   return training;
 }

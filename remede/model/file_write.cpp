@@ -89,6 +89,9 @@ std::string training_lines(const TrainingRecord& training, const std::string& in
       "\"settings\": " + lines(settings, indent + "  ", '{', '}'),
       "\"training_loss\": " + numbers(training.training_loss.data(), training.training_loss.size()),
       "\"validation_loss\": " + numbers(training.validation_loss.data(), training.validation_loss.size())};
+  std::vector<std::string> test;
+  for (const auto& [name, value] : training.test) test.push_back(text(name) + ": " + number(value));
+  if (!test.empty()) entries.push_back("\"test\": " + lines(test, indent + "  ", '{', '}'));
   if (!training.notes.empty()) entries.push_back("\"notes\": " + texts(training.notes));
   return lines(entries, indent, '{', '}');
 }

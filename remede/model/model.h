@@ -17,6 +17,8 @@ struct TrainingRecord {
   std::vector<std::pair<std::string, std::string>> settings;  // every hyper-parameter, by name, as text
   std::vector<double> training_loss;                          // the loss curve of the start that won
   std::vector<double> validation_loss;
+  std::vector<std::pair<std::string, double>> test =
+      {};                               // scores on data never used for training or selection, by name
   std::vector<std::string> notes = {};  // what else a reader must know of the fit, one line each
 };
 

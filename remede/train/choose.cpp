@@ -15,31 +15,25 @@
 namespace remede {
 namespace {
 
-constexpr std::size_t kImproved = 2;  // candidates worth the exact moves
-// How long that takes, in validations of the same data by the engine; measured on the sets of docs/real-data.md.
+// How long simplifying and exact moves take, in validations of the same data by the engine; measured on the sets of
+// docs/real-data.md.
 constexpr double kSimplifyCost = 10;
 constexpr double kImproveCost = 200;
-constexpr std::size_t kHoldSequences = 200;  // that the test of holding looks at
-constexpr std::int64_t kHoldRepeats = 300;   // of one step of each
-constexpr double kHoldTie = 0.02;
-constexpr double kTieOfAnswers = 1.1;  // standard errors: one wrong answer more is a tie
-constexpr double kTieOfLosses = 0.2;   // the same for log loss and squared error
-constexpr double kDriftTie = 0.02;
 
 // Classification: validation sequences with one step of each repeated many times; the repeated steps carry no target.
 // Where a task is about what was seen and not about how long ago, a model that holds its memory answers as before.
-Sequences stretched(const Sequences& data) {
+Sequences stretched(const Sequences& data, const Recipe& recipe) {
   Random random(0, 0x686f6c64);
   Sequences out;
   out.n_x = data.n_x;
   out.n_y = data.n_y;
-  for (std::size_t s = 0; s < std::min(data.count(), kHoldSequences); ++s) {
+  for (std::size_t s = 0; s < std::min(data.count(), static_cast<std::size_t>(recipe.hold_sequences)); ++s) {
     const auto begin = data.offset[s], end = data.offset[s + 1];
     if (begin == end) continue;
     const auto chosen = begin + static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(end - begin)));
     std::int64_t steps = 0;
     for (auto t = begin; t < end; ++t)
-      for (std::int64_t k = t == chosen ? -kHoldRepeats : 0; k <= 0; ++k, ++steps) {
+      for (std::int64_t k = t == chosen ? -recipe.hold_repeats : 0; k <= 0; ++k, ++steps) {
         out.x.insert(out.x.end(), data.x.begin() + t * data.n_x, data.x.begin() + (t + 1) * data.n_x);
         out.label.push_back(data.label[static_cast<std::size_t>(t)]);
         out.weight.push_back(k == 0 ? data.weight[static_cast<std::size_t>(t)] : 0.0F);
@@ -57,12 +51,12 @@ int region(const Tree& tree, int k, float value) {
   return above;
 }
 
-double drift(const Model& model, const Sequences& data) {
+double drift(const Model& model, const Sequences& data, const Recipe& recipe) {
   std::int64_t silent = 0, steps = 0;
   for (const Tree& tree : model.trees) {
     std::vector<float> m(static_cast<std::size_t>(tree.memory_size())), before(m),
         y(static_cast<std::size_t>(tree.n_y));
-    for (std::size_t s = 0; s < std::min(data.count(), kHoldSequences); ++s) {
+    for (std::size_t s = 0; s < std::min(data.count(), static_cast<std::size_t>(recipe.hold_sequences)); ++s) {
       std::fill(m.begin(), m.end(), 0.0F);
       for (auto t = static_cast<std::size_t>(data.offset[s]); t < static_cast<std::size_t>(data.offset[s + 1]);
            ++t, ++steps) {
@@ -84,11 +78,11 @@ struct CopyScore {
   std::size_t numbers = 0;
 };
 
-CopyScore assess(const Model& model, const Sequences& validation, const Sequences& hold) {
+CopyScore assess(const Model& model, const Sequences& validation, const Sequences& hold, const Recipe& recipe) {
   CopyScore c;
   c.units = score_units(model, validation);
   c.numbers = stored_numbers(model);
-  c.drift = drift(model, validation);
+  c.drift = drift(model, validation, recipe);
   if (hold.steps() > 0) c.hold = score(model, hold).accuracy;
   return c;
 }
@@ -122,7 +116,7 @@ void sum_up(Candidate& c, const std::vector<CopyScore>& copies) {
 
 // Best first: among those as good as the best, those that hold; among those, the fewest numbers; then the rest by their
 // score.
-void order(std::vector<Candidate>& all, bool classes, double solved) {
+void order(std::vector<Candidate>& all, bool classes, double solved, const Recipe& recipe) {
   const auto better = [&](const Candidate& a, const Candidate& b) {
     if (classes && a.accuracy != b.accuracy) return a.accuracy > b.accuracy;
     return a.loss < b.loss;
@@ -130,15 +124,15 @@ void order(std::vector<Candidate>& all, bool classes, double solved) {
   std::stable_sort(all.begin(), all.end(), better);
   const UnitScores best = all.front().units;
   const auto end = std::stable_partition(all.begin(), all.end(), [&](const Candidate& c) {
-    if (!as_good(c.units.wrong, best.wrong, best.weight, kTieOfAnswers)) return false;
-    return (classes && c.loss <= solved) || as_good(c.units.loss, best.loss, best.weight, kTieOfLosses);
+    if (!as_good(c.units.wrong, best.wrong, best.weight, recipe.answers_tie)) return false;
+    return (classes && c.loss <= solved) || as_good(c.units.loss, best.loss, best.weight, recipe.losses_tie);
   });
   double hold = 0, least_drift = 1e9;
   for (auto c = all.begin(); c != end; ++c) hold = std::max(hold, c->hold);
   for (auto c = all.begin(); c != end; ++c)
-    if (c->hold >= hold - kHoldTie) least_drift = std::min(least_drift, c->drift);
+    if (c->hold >= hold - recipe.hold_tie) least_drift = std::min(least_drift, c->drift);
   const auto holds = [&](const Candidate& c) {
-    return c.hold >= hold - kHoldTie && c.drift <= least_drift + kDriftTie;
+    return c.hold >= hold - recipe.hold_tie && c.drift <= least_drift + recipe.drift_tie;
   };
   std::stable_sort(all.begin(), end, [&](const Candidate& a, const Candidate& b) {
     return holds(a) != holds(b) ? holds(a) : a.numbers < b.numbers;
@@ -194,23 +188,35 @@ std::size_t stored_numbers(const Model& model) {
   return sum;
 }
 
+Tolerance simplify_tolerance(const Recipe& recipe) {
+  Tolerance tolerance;
+  tolerance.log_loss = recipe.simplify_log_loss;
+  tolerance.loss_share = recipe.simplify_loss_share;
+  tolerance.effort = recipe.simplify_effort;
+  return tolerance;
+}
+
 double seconds_of_choice(std::size_t candidates, const std::vector<Prepared>& folds, const Config& config,
                          double validation_seconds) {
   if (!config.simplify) return 0;
   const Prepared& fold = folds.front();
   const double steps = static_cast<double>(fold.training.steps() + fold.validation.steps());
   const double pass = validation_seconds * steps / static_cast<double>(fold.validation.steps());
-  const double improved = config.improve.value_or(true) ? static_cast<double>(std::min(kImproved, candidates)) : 0.0;
+  const double improved =
+      config.improve.value_or(true)
+          ? static_cast<double>(std::min(static_cast<std::size_t>(config.recipe.improved), candidates))
+          : 0.0;
   const int threads = config.threads > 0 ? config.threads : hardware_threads();
   const double work = kSimplifyCost * static_cast<double>(candidates) + kImproveCost * improved;
-  return scale_of(config.effort).trials * work * pass * static_cast<double>(folds.size()) / threads;
+  return scale_of(config).trials * work * pass * static_cast<double>(folds.size()) / threads;
 }
 
 std::vector<Candidate> choose(std::vector<std::vector<Model>> models, const std::vector<Prepared>& folds,
                               const Config& config, double solved, Session* session, double after) {
+  const Recipe& recipe = config.recipe;
   const bool classes = models.front().front().classifies();
   std::vector<Sequences> hold(folds.size());
-  for (std::size_t f = 0; f < folds.size() && classes; ++f) hold[f] = stretched(folds[f].validation);
+  for (std::size_t f = 0; f < folds.size() && classes; ++f) hold[f] = stretched(folds[f].validation, recipe);
   std::vector<Candidate> all(models.size());
   for (std::size_t i = 0; i < models.size(); ++i) {
     all[i].trained_nodes = models[i].front().node_count();
@@ -219,7 +225,7 @@ std::vector<Candidate> choose(std::vector<std::vector<Model>> models, const std:
   }
   const auto hurry = [session] { return session != nullptr && session->hurry(); };
   const bool improves = config.simplify && config.improve.value_or(true);
-  const std::size_t improved = improves ? std::min(kImproved, all.size()) : 0;
+  const std::size_t improved = improves ? std::min(static_cast<std::size_t>(recipe.improved), all.size()) : 0;
   const double work = static_cast<double>(folds.size()) *
                       (kSimplifyCost * static_cast<double>(all.size()) + kImproveCost * static_cast<double>(improved));
   std::mutex mutex;
@@ -236,16 +242,17 @@ std::vector<Candidate> choose(std::vector<std::vector<Model>> models, const std:
     parallel_for(candidates * folds.size(), config.threads, [&](std::size_t at, int) {
       const std::size_t i = at / folds.size(), f = at % folds.size();
       task(all[i].copies[f], folds[f]);
-      scores[i][f] = assess(all[i].copies[f], folds[f].validation, hold[f]);
+      scores[i][f] = assess(all[i].copies[f], folds[f].validation, hold[f], recipe);
       advance(cost);
     });
     for (std::size_t i = 0; i < candidates; ++i) sum_up(all[i], scores[i]);
-    order(all, classes, solved);
+    order(all, classes, solved, recipe);
   };
   const auto smaller = [&](Model& model, const Prepared& fold) {
     SimplifyOptions options;
     options.exact.drop_inputs = false;  // one set of columns for all candidates
-    options.tolerance.effort *= scale_of(config.effort).trials;
+    options.tolerance = simplify_tolerance(recipe);
+    options.tolerance.effort *= scale_of(config).trials;
     options.tolerance.stop = hurry;
     if (config.simplify) model = simplify(model, options, &fold.training, &fold.validation).model;
   };
@@ -254,7 +261,9 @@ std::vector<Candidate> choose(std::vector<std::vector<Model>> models, const std:
   if (improves && !hurry())
     on_copies(improved, kImproveCost, [&](Model& model, const Prepared& fold) {
       ImproveOptions options;
-      options.effort *= scale_of(config.effort).trials;
+      options.passes = recipe.improve_passes;
+      options.gain = recipe.improve_gain;
+      options.effort = recipe.improve_effort * scale_of(config).trials;
       options.stop = hurry;
       improve(model, fold.training, fold.validation, options);
       smaller(model, fold);

@@ -6,6 +6,7 @@
 
 #include "remede/data/sequences.h"
 #include "remede/model/model.h"
+#include "remede/simplify/replay.h"
 #include "remede/train/config.h"
 #include "remede/train/prepare.h"
 #include "remede/train/score.h"
@@ -44,6 +45,9 @@ std::size_t stored_numbers(const Model& model);
 // a hurry, and it is told how far this has come; `after`: seconds for what follows. REQUIRES: at least one of each.
 std::vector<Candidate> choose(std::vector<std::vector<Model>> models, const std::vector<Prepared>& folds,
                               const Config& config, double solved, Session* session = nullptr, double after = 0);
+
+// What simplifying may cost.
+Tolerance simplify_tolerance(const Recipe& recipe);
 
 // Seconds that it will take, as far as can be told from how long a validation takes.
 double seconds_of_choice(std::size_t candidates, const std::vector<Prepared>& folds, const Config& config,

@@ -78,6 +78,8 @@ std::string value_text(const T& value, const Limits& limits) {
     return fmt::format("{}s", value.value);
   else if constexpr (std::is_same_v<T, ColumnNames>)
     return fmt::format("{}", fmt::join(value.list, ","));
+  else if constexpr (std::is_same_v<T, Recipe>)
+    return recipe_text(value);
   else
     return fmt::format("{}", value);
 }
@@ -117,6 +119,8 @@ std::optional<T> read_value(std::string_view text, const Limits& limits) {
     const auto found = std::find(words.begin(), words.end(), word);
     if (found == words.end()) return std::nullopt;
     return static_cast<T>(found - words.begin());
+  } else if constexpr (std::is_same_v<T, Recipe>) {
+    return recipe_from_text(text, "--recipe");
   } else if constexpr (std::is_same_v<T, Seconds>) {
     double number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "remede/executor/executor.h"
+#include "remede/train/recipe/recipe.h"
 
 namespace remede {
 
-enum class Recipe : std::uint8_t { kDefault, kPaper };
 enum class FormChoice : std::uint8_t { kAuto, kPaper, kRich };
 enum class ClassWeights : std::uint8_t { kNone, kBalanced };
 enum class Effort : std::uint8_t { kQuick, kDefault, kThorough };

@@ -19,7 +19,7 @@ void refuse_given(const Config& config, Names names, std::string_view reason) {
 
 // The paper's leaf is what all starts have unless single options of the form say otherwise.
 bool papers_leaf(const Config& config) {
-  return config.form == FormChoice::kPaper || (config.recipe == Recipe::kPaper && config.form == FormChoice::kAuto);
+  return config.form == FormChoice::kPaper || (config.recipe.single_start && config.form == FormChoice::kAuto);
 }
 
 void expect_parts_of_the_leaf(const Config& config) {
@@ -40,7 +40,7 @@ void expect_parts_of_the_leaf(const Config& config) {
 }
 
 void expect_parts_of_the_recipe(const Config& config) {
-  if (config.recipe == Recipe::kPaper) {
+  if (config.recipe.single_start) {
     refuse_given(config, {"starts", "trees"}, "--recipe paper trains one tree from one start");
     refuse_given(config, {"numbers", "accurate", "increasing", "decreasing"},
                  "--recipe paper trains one tree and leaves no choice among models");

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "remede/base/error.h"
 #include "remede/base/threads.h"
 #include "remede/model/ranges.h"
 #include "remede/simplify/simplify.h"
@@ -20,8 +21,6 @@
 
 namespace remede {
 namespace {
-
-constexpr std::uint64_t kUpdates = 20000;  // of the paper's single start
 
 Checkpoint checkpoint_base(const Dataset& training, const Dataset* validation, const Config& config) {
   Checkpoint base;
@@ -42,7 +41,7 @@ SearchResult run_recipe(const Config& config, const Schema& schema, const std::v
   const Prepared& prepared = folds.front();
   std::vector<const TrainingData*> data;
   for (const Prepared& fold : folds) data.push_back(&fold.data);
-  if (config.recipe == Recipe::kDefault) {
+  if (!config.recipe.single_start) {
     const std::vector<Portfolio> stages = draw_portfolios(config, prepared.data, folds.size());
     const auto after = [&](std::size_t finalists, const Pace& pace) {
       return seconds_of_choice(finalists, folds, config, pace.validation()) +
@@ -51,7 +50,7 @@ SearchResult run_recipe(const Config& config, const Schema& schema, const std::v
     return search(config, stages, data, session, after);
   }
   const StartPlan plan = single_plan(config, schema, fixed_by(config, LeafForm()), fixed_by(config, GradientForm()));
-  const Budget budget = budget_of(config, prepared.data.training.count(), kUpdates);
+  const Budget budget = budget_of(config, prepared.data.training.count());
   return train_single(plan, prepared.data, budget, config, session);
 }
 
@@ -73,7 +72,7 @@ Model model_of(const Finalist& finalist, const Prepared& prepared, const Schema&
 // Whether every form that the recipe may try can undo a shift of the inputs (scaling.h).
 bool may_shift_inputs(const Config& config) {
   if (config.memory == 0) return true;
-  const bool bias = config.recipe == Recipe::kDefault && config.form != FormChoice::kPaper;
+  const bool bias = !config.recipe.single_start && config.form != FormChoice::kPaper;
   return config.write_bias.value_or(bias);
 }
 
@@ -115,10 +114,10 @@ std::vector<std::vector<Model>> models_of(const SearchResult& found, const std::
   return models;
 }
 
-double mean_solved_loss(const std::vector<Prepared>& folds) {
+double mean_solved_loss(const std::vector<Prepared>& folds, const Config& config) {
   double sum = 0;
   for (const Prepared& fold : folds)
-    sum += solved_loss(fold.objective, fold.validation) / static_cast<double>(folds.size());
+    sum += solved_loss(fold.objective, fold.validation, config.recipe) / static_cast<double>(folds.size());
   return sum;
 }
 
@@ -127,7 +126,7 @@ double mean_solved_loss(const std::vector<Prepared>& folds) {
 void polish_all(const std::vector<std::vector<Finalist>>& finalists, std::vector<Candidate>& candidates,
                 const Dataset& training, const std::vector<Prepared>& folds, const Config& config, Session& session) {
   const auto hurry = [&session] { return session.hurry(); };
-  const Sequences judged = thinned(training.sequences);
+  const Sequences judged = thinned(training.sequences, config.recipe);
   const Sequences weighted = with_class_weights(judged, config);
   const TrainingData all = everything(training, folds.front(), config);  // scales are the same in every fold
   parallel_for(candidates.size(), config.threads, [&](std::size_t i, int) {
@@ -140,6 +139,7 @@ void polish_all(const std::vector<std::vector<Finalist>>& finalists, std::vector
     if (polished.parameters.values == finalist.parameters.values) return;  // out of time, or lost
     Model trained = model_of(polished, prepared, training.schema, config);
     SimplifyOptions options;
+    options.tolerance = simplify_tolerance(config.recipe);
     options.tolerance.stop = hurry;
     options.exact.drop_inputs = false;
     options.tolerance.log_loss = options.tolerance.loss_share =
@@ -159,11 +159,11 @@ bool any_form(const Config& config) {
 std::optional<FrontierChoice> choose_size(std::vector<Candidate>& candidates, const Dataset& training,
                                           bool validation_given, const std::vector<Prepared>& folds,
                                           const Config& config, Session& session) {
-  if (config.recipe != Recipe::kDefault || config.trees > 1 || !config.simplify || session.stop()) return std::nullopt;
+  if (config.recipe.single_start || config.trees > 1 || !config.simplify || session.stop()) return std::nullopt;
   FrontierOptions options;
   options.training = &training;
   options.prepared = &folds.front();
-  options.solved = candidates.front().loss <= mean_solved_loss(folds);
+  options.solved = candidates.front().loss <= mean_solved_loss(folds, config);
   options.small_models = any_form(config) && folds.front().objective == default_objective(training.schema.task) &&
                          !options.solved && !session.halt();
   options.refit = !validation_given && folds.front().held_out;
@@ -185,7 +185,7 @@ Fit fit(const Dataset& training, const Dataset* validation, const Config& config
   static_cast<void>(frontier::trends_of(config, training.schema));  // a wrong name is told at once
   Checkpoint base = checkpoint_base(training, validation, config);
   if (resume != nullptr) expect_same(*resume, config, base.data);
-  Session session(callbacks, std::move(base), resume != nullptr ? resume->state : "", config.time_limit);
+  Session session(callbacks, std::move(base), resume != nullptr ? resume->state : "", config.time_limit, config.recipe);
   const bool shift_values = config.output_order != OutputOrder::kFirst;
   const std::vector<Prepared> folds =
       prepare_folds(training, validation, config, {may_shift_inputs(config), shift_values});
@@ -199,11 +199,11 @@ Fit fit(const Dataset& training, const Dataset* validation, const Config& config
                           polish_seconds);
   session.show_phase("simplify");
   std::vector<Candidate> candidates = choose(models_of(found, folds, training.schema, config), folds, config,
-                                             mean_solved_loss(folds), &session, polish_seconds);
+                                             mean_solved_loss(folds, config), &session, polish_seconds);
   std::optional<FrontierChoice> choice =
       choose_size(candidates, training, validation != nullptr, folds, config, session);
-  candidates =
-      select_members(std::move(candidates), static_cast<std::size_t>(config.trees), folds, mean_solved_loss(folds));
+  candidates = select_members(std::move(candidates), static_cast<std::size_t>(config.trees), folds,
+                              mean_solved_loss(folds, config), config.recipe);
   Fit result;
   result.trained_nodes = candidates.front().trained_nodes;
   result.held_out = folds.front().held_out;
@@ -213,7 +213,7 @@ Fit fit(const Dataset& training, const Dataset* validation, const Config& config
   session.expect_in_phase(0, polish_seconds, 0);
   session.show_phase("polish");
   const bool chose_model = choice && choice->model;  // which is finished
-  if (validation == nullptr && result.held_out && config.recipe == Recipe::kDefault && !chose_model && !session.halt())
+  if (validation == nullptr && result.held_out && !chose_model && !session.halt())
     polish_all(found.finalists, candidates, training, folds, config, session);
   result.model = chose_model ? std::move(*choice->model) : assemble_kept(candidates);
   if (choice) result.frontier = std::move(choice->frontier);
@@ -229,6 +229,18 @@ Fit fit(const Dataset& training, const Dataset* validation, const Config& config
   if (result.late)
     result.model.training.notes.push_back("cut short by its time limit: another run may give another model");
   return result;
+}
+
+void score_on_test(const Dataset& test, int threads, Fit& fit) {
+  const Score s = score(fit.model, test.sequences, threads);
+  if (s.targets == 0) fail("expected test data with at least one target, got none");
+  fit.test = s;
+  const bool classes = fit.model.schema.task == Task::kClassification;
+  fit.model.training.test = {{"sequences", static_cast<double>(s.sequences)},
+                             {"targets", static_cast<double>(s.targets)}};
+  if (classes) fit.model.training.test.emplace_back("accuracy", s.accuracy);
+  if (classes) fit.model.training.test.emplace_back("log_loss", s.loss);
+  if (!classes) fit.model.training.test.emplace_back("rmse", s.rmse);
 }
 
 }  // namespace remede

@@ -1,6 +1,8 @@
 // Data in, model out.
 #pragma once
 
+#include <optional>
+
 #include "remede/data/dataset.h"
 #include "remede/model/model.h"
 #include "remede/train/config.h"
@@ -11,14 +13,19 @@
 namespace remede {
 
 struct Fit {
-  Model model;  // with the inputs of the training data; without_unused_inputs() makes it ready to publish
-  Score validation;
-  bool held_out = true;   // false: the score is of the training data, since there was nothing to hold out
-  int trained_nodes = 0;  // before the tree was simplified
-  bool stopped = false;   // by the callback, before its end
-  Frontier frontier;      // the models there was a choice of; empty where there was none
-  bool late = false;      // cut short by the time limit: the result depends on the machine
+  Model model;                // with the inputs of the training data; without_unused_inputs() makes it ready to publish
+  Score validation;           // of the data that the model was chosen by, and therefore too good on average
+  std::optional<Score> test;  // of data used neither for training nor for selection, where there are some
+  bool held_out = true;       // false: the score is of the training data, since there was nothing to hold out
+  int trained_nodes = 0;      // before the tree was simplified
+  bool stopped = false;       // by the callback, before its end
+  Frontier frontier;          // the models there was a choice of; empty where there was none
+  bool late = false;          // cut short by the time limit: the result depends on the machine
 };
+
+// Scores the finished model on data that were used neither for training nor for selection, and records the figures in
+// the model. REQUIRES: the test data have the inputs and targets of the training data.
+void score_on_test(const Dataset& test, int threads, Fit& fit);
 
 // Learns a model. The same data, configuration and seed give the same bits, whatever the number of threads and however
 // often it was interrupted and resumed. `validation`: null holds out a part of the training data. `resume`: a

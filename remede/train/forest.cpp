@@ -8,9 +8,6 @@
 namespace remede {
 namespace {
 
-constexpr double kMostLoss = 4;      // of a member, in lowest losses
-constexpr double kForestErrors = 1;  // standard errors by which a forest may be worse than its best member
-
 // Of the forest, each fold by the copies that did not learn from it.
 UnitScores score_forest(const std::vector<Candidate>& members, const std::vector<Prepared>& folds) {
   UnitScores all;
@@ -28,13 +25,14 @@ UnitScores score_forest(const std::vector<Candidate>& members, const std::vector
 bool lower_loss(const Candidate& a, const Candidate& b) { return a.loss < b.loss; }
 
 // Where both have solved the task, only answers count.
-bool holds_its_own(const std::vector<Candidate>& members, const std::vector<Prepared>& folds, double solved) {
+bool holds_its_own(const std::vector<Candidate>& members, const std::vector<Prepared>& folds, double solved,
+                   double errors) {
   const UnitScores& best = std::min_element(members.begin(), members.end(), lower_loss)->units;
   const UnitScores forest = score_forest(members, folds);
   const double loss = std::accumulate(forest.loss.begin(), forest.loss.end(), 0.0);
   const double weight = std::accumulate(forest.weight.begin(), forest.weight.end(), 0.0);
-  return as_good(forest.wrong, best.wrong, best.weight, kForestErrors) &&
-         (loss <= solved * weight || as_good(forest.loss, best.loss, best.weight, kForestErrors));
+  return as_good(forest.wrong, best.wrong, best.weight, errors) &&
+         (loss <= solved * weight || as_good(forest.loss, best.loss, best.weight, errors));
 }
 
 }  // namespace
@@ -47,14 +45,14 @@ Model assemble(const std::vector<const Model*>& models) {
 }
 
 std::vector<Candidate> select_members(std::vector<Candidate> candidates, std::size_t trees,
-                                      const std::vector<Prepared>& folds, double solved) {
+                                      const std::vector<Prepared>& folds, double solved, const Recipe& recipe) {
   const double least = std::min_element(candidates.begin(), candidates.end(), lower_loss)->loss;
-  const double most = std::max(kMostLoss * least, solved);
+  const double most = std::max(recipe.forest_most_loss * least, solved);
   candidates.erase(
       std::remove_if(candidates.begin() + 1, candidates.end(), [&](const Candidate& c) { return !(c.loss <= most); }),
       candidates.end());
   if (candidates.size() > trees) candidates.resize(trees);
-  while (candidates.size() > 1 && !holds_its_own(candidates, folds, solved))
+  while (candidates.size() > 1 && !holds_its_own(candidates, folds, solved, recipe.forest_errors))
     candidates.erase(std::max_element(candidates.begin() + 1, candidates.end(), lower_loss));
   return candidates;
 }

@@ -11,8 +11,6 @@
 namespace remede {
 namespace {
 
-constexpr int kPasses = 3;
-constexpr double kGain = 1e-5;                 // mean loss that a move must save where it saves no mistake
 constexpr std::size_t kMostValues = 1U << 17;  // of one node, kept to find thresholds between them
 
 // The values that a node's feature had when sequences passed it, sorted.
@@ -46,7 +44,7 @@ class Improver {
 
   void run() {
     if (options_.refit) refit();
-    for (int pass = 0; pass < kPasses && !stopped(); ++pass) {
+    for (int pass = 0; pass < options_.passes && !stopped(); ++pass) {
       start_judging();
       bool changed = false;
       if (options_.gates) changed = each_write(&Improver::flip_gate) || changed;
@@ -123,7 +121,7 @@ class Improver {
   bool accept(const Tree& edited, const std::vector<std::uint8_t>& touched, bool equal = false) {
     const Verdict v = judge_->judge(t_, edited, touched);
     if (!v.accepted || v.correct < 0 || v.loss > (equal ? slack() : 0.0)) return false;
-    if (!equal && v.correct <= 0 && v.loss > -kGain * weight()) return false;
+    if (!equal && v.correct <= 0 && v.loss > -options_.gain * weight()) return false;
     tree_ = edited;
     judge_->commit(t_, edited, touched);
     return true;

@@ -17,6 +17,8 @@ struct ImproveOptions {
   bool missing = true;     // send missing values to the other side of one split
   bool settle = true;      // writes become jumps: whole-numbered, saturated, overwriting, where nothing is lost by it
   bool centre = true;      // put every threshold in the middle of the values it may take without loss
+  int passes = 3;          // over all moves
+  double gain = 1e-5;      // mean loss that a move must save where it saves no mistake
   double effort = 150;     // of the judge: times as many steps as there are data
   std::function<bool()> stop;  // true: no further moves
   bool refit = true;           // constant leaves answer what is best on the training steps that reach them

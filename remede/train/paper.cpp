@@ -73,14 +73,12 @@ SearchResult result_of(const Trainer& trainer, bool stopped) {
 }  // namespace
 
 StartPlan single_plan(const Config& config, const Schema& schema, const LeafForm& form, const GradientForm& gradient) {
-  StartPlan plan;
-  plan.shape = {config.depth.value_or(6), schema.n_x(), config.memory.value_or(5),
+  StartPlan plan = base_plan(config);
+  plan.shape = {config.depth.value_or(config.recipe.single_depth), schema.n_x(),
+                config.memory.value_or(config.recipe.single_cells),
                 outputs_of(objective_of(config, schema), schema.n_y()), fixed_by(config, form)};
   plan.gradient = fixed_by(config, gradient);
-  plan.rates = rates_of(config);
-  plan.clip = static_cast<float>(config.clip);
-  plan.batch = config.batch.value_or(plan.batch);
-  plan.seed = static_cast<std::uint64_t>(config.seed);
+  plan.batch = config.batch.value_or(config.recipe.batch_most);
   return plan;
 }
 

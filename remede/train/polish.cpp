@@ -5,15 +5,9 @@
 #include "remede/executor/executor.h"
 
 namespace remede {
-namespace {
-
-constexpr std::uint64_t kRoundsOfNoise = 3;  // first rounds: what is never shown twice alike can be learned for longer
-
-}  // namespace
-
 std::uint64_t polish_updates(const StartPlan& plan) {
   if (plan.shape.form.leaf_output != LeafOutput::kLinear) return 0;
-  return (plan.noise > 0.0F ? kRoundsOfNoise : 1) * plan.first_round;
+  return static_cast<std::uint64_t>(plan.polish_rounds * static_cast<double>(plan.first_round));
 }
 
 Finalist polish(const Finalist& finalist, const TrainingData& everything, Device device,

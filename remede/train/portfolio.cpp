@@ -10,64 +10,58 @@ namespace remede {
 namespace {
 
 constexpr std::uint64_t kPlanStream = 0x706c616e00000000;  // plans are drawn apart from the starts' own numbers
-constexpr double kSignalSteps = 3e6;                       // of data in the first round of a signal's starts
-constexpr double kSignalLength = 4e5;                      // and of one lane
-constexpr double kEventLength = 1.5e5;                     // the same for the event stages, where lanes are idle
-constexpr std::uint64_t kFewestEventUpdates = 100;         // even so
-constexpr double kFoldShare = 0.5;  // of a round's updates where a start is trained once for each of several folds
-constexpr double kPromising = 0.3;  // of the loss of a constant answer: other starts will do better still
-constexpr std::ptrdiff_t kLittle = 5000;  // targets: fewer are soon known by heart
-constexpr std::size_t kSeveral = 20;      // sequences that show that they differ,
-constexpr std::size_t kFew = 500;         // and too few to show how,
-constexpr std::size_t kSteps = 5;         // on average in each: rows of a table have nothing in common to shift
-constexpr double kLanes = 16;             // of the kernels: fewer sequences take as long
-constexpr double kMoreStarts = 2;         // at most so many times the signal's starts, where a start is soon trained
-constexpr int kStarts = 32;               // of a stage
-constexpr int kMostSequences = 32;        // in an update
-constexpr int kGrown = 4;                 // of a signal's starts are grown greedily
-constexpr float kJitter = 0.7F;           // standard deviation of the logarithm of a rate
+constexpr double kLanes = 16;                              // of the kernels: fewer sequences take as long
 
 template <typename T>
 T one_of(Random& random, std::initializer_list<T> choices) {
   return *(choices.begin() + random.below(choices.size()));
 }
 
-void jitter(Rates& rates, Random& random) {
-  for (float& rate : rates) rate *= exp(kJitter * static_cast<float>(random.normal()));
+void jitter(Rates& rates, double spread, Random& random) {
+  for (float& rate : rates) rate *= exp(static_cast<float>(spread) * static_cast<float>(random.normal()));
 }
 
-void event_plan(StartPlan& plan, std::size_t number, Random& random) {
-  plan.shape.depth = one_of(random, {4, 5, 6});
-  plan.shape.n_m = 5;
+int between(Random& random, int low, int high) {
+  return low + static_cast<int>(random.below(static_cast<std::uint64_t>(std::max(low, high) - low) + 1));
+}
+
+void event_plan(const Recipe& recipe, StartPlan& plan, std::size_t number, Random& random) {
+  plan.shape.depth = between(random, recipe.event_depth_low, recipe.event_depth_high);
+  plan.shape.n_m = recipe.event_cells;
   LeafForm& form = plan.shape.form;
   form.write_bias = true;
   form.write_rule = number % 2 == 0 ? WriteRule::kAdd : WriteRule::kBlend;
-  plan.gradient = {SplitGradient::kSoftsign, 4.0F, IndexGradient::kSoftmax, Mix::kParameters};
+  plan.gradient = {SplitGradient::kSoftsign, static_cast<float>(recipe.event_slope), IndexGradient::kSoftmax,
+                   Mix::kParameters};
+  plan.validations = static_cast<std::uint64_t>(recipe.event_validations);
 }
 
-void signal_plan(StartPlan& plan, Random& random) {
-  plan.shape.depth = one_of(random, {0, 1, 2, 3, 4});
-  plan.shape.n_m = one_of(random, {8, 12, 16, 16});
+bool one_in(Random& random, int count) { return random.below(static_cast<std::uint64_t>(count)) == 0; }
+
+void signal_plan(const Config& config, StartPlan& plan, Random& random) {
+  const Recipe& recipe = config.recipe;
+  plan.shape.depth = between(random, recipe.signal_depth_low, recipe.signal_depth_high);
+  plan.shape.n_m = one_of(random, {recipe.signal_cells_low, recipe.signal_cells_middle, recipe.signal_cells_high,
+                                   recipe.signal_cells_high});
   LeafForm& form = plan.shape.form;
   form.write_bias = true;
   form.write_rule = WriteRule::kBlend;
   form.leaf_output = LeafOutput::kLinear;
-  form.write_reads = random.below(4) == 0 ? WriteReads::kInputs : WriteReads::kInputsAndMemory;
-  plan.gradient = {SplitGradient::kSoftsign, 4.0F, IndexGradient::kSoftmax,
+  form.write_reads =
+      one_in(random, recipe.signal_inputs_only_one_in) ? WriteReads::kInputs : WriteReads::kInputsAndMemory;
+  plan.gradient = {SplitGradient::kSoftsign, static_cast<float>(recipe.signal_slope), IndexGradient::kSoftmax,
                    one_of(random, {Mix::kParameters, Mix::kEffects})};
-  plan.scales.write = 1.0F;
-  plan.scales.rate_mean = static_cast<float>(random.uniform(-4.0, 1.0));
-  plan.scales.rate_spread = 1.0F;
+  plan.scales.write = static_cast<float>(recipe.signal_write_scale);
+  plan.scales.rate_mean = static_cast<float>(random.uniform(recipe.signal_blend_low, recipe.signal_blend_high));
+  plan.scales.rate_spread = static_cast<float>(recipe.signal_blend_spread);
+  if (!config.rate_index) plan.rates[static_cast<int>(Group::kIndex)] = static_cast<float>(recipe.signal_rate_index);
+  if (!config.rate_threshold)
+    plan.rates[static_cast<int>(Group::kThreshold)] = static_cast<float>(recipe.signal_rate_threshold);
   plan.thresholds_from_data = true;
-  plan.average = 0.02F;
-  if (random.below(3) != 0) plan.shrink = exp(static_cast<float>(random.uniform(-5.8, -2.3)));  // .003 .. .1
-}
-
-Rates signal_rates() {
-  Rates rates = StartPlan().rates;
-  rates[static_cast<int>(Group::kIndex)] = 0.01F;
-  rates[static_cast<int>(Group::kThreshold)] = 0.02F;
-  return rates;
+  plan.average = static_cast<float>(recipe.signal_average);
+  if (!one_in(random, recipe.signal_no_shrink_one_in))
+    plan.shrink = exp(static_cast<float>(random.uniform(recipe.signal_shrink_low, recipe.signal_shrink_high)));
+  plan.validations = static_cast<std::uint64_t>(recipe.signal_validations);
 }
 
 void fix(const Config& config, StartPlan& plan) {
@@ -82,24 +76,28 @@ void fix(const Config& config, StartPlan& plan) {
 int batch_for(const Config& config, const Sequences& training) {
   if (config.batch) return *config.batch;
   const double length = static_cast<double>(training.steps()) / static_cast<double>(training.count());
-  return static_cast<int>(std::clamp(1024.0 / length, kLanes, static_cast<double>(kMostSequences)));
+  const double most = config.recipe.batch_most;
+  return static_cast<int>(std::clamp(config.recipe.batch_steps / length,
+                                     std::min(static_cast<double>(config.recipe.batch_least), most), most));
 }
 
 // Of a stage, before more are added. Every tree of the model is a start of its own.
 int starts_of(const Config& config) {
-  const auto scaled = static_cast<int>(kStarts * scale_of(config.effort).starts);
-  return config.starts.value_or(std::max(scaled, config.trees));
+  const auto scaled = static_cast<int>(config.recipe.starts * scale_of(config).starts);
+  return config.starts.value_or(std::max({1, scaled, config.trees}));
 }
 
 // Updates that show so many steps: a signal is learned from many of them. Fewer where sequences are too few to fill the
 // lanes, since the time an update takes is that of its longest sequence.
-std::uint64_t signal_round(int batch, const Sequences& training) {
+std::uint64_t signal_round(const Recipe& recipe, int batch, const Sequences& training) {
   const double length = static_cast<double>(training.steps()) / static_cast<double>(training.count());
   const double sequences = std::min(static_cast<double>(batch), static_cast<double>(training.count()));
-  const double passes = std::max(
-      1000.0, 200.0 * static_cast<double>(training.count()) / sequences);  // little data is soon known by heart
-  return static_cast<std::uint64_t>(
-      std::clamp(std::min({kSignalSteps / (length * sequences), kSignalLength / length, passes}), 400.0, 12000.0));
+  const double passes =
+      std::max(recipe.signal_passes, recipe.signal_epochs * static_cast<double>(training.count()) / sequences);
+  const double updates =
+      std::min({recipe.signal_round_steps / (length * sequences), recipe.signal_idle_lane_steps / length, passes});
+  return static_cast<std::uint64_t>(std::clamp(updates, recipe.signal_fewest_updates,
+                                               std::max(recipe.signal_fewest_updates, recipe.signal_most_updates)));
 }
 
 // Whole ones, of which cut() may have made windows.
@@ -110,29 +108,32 @@ std::size_t sequences_of(const TrainingData& data) {
 
 // Updates of an event stage's first round. A recording that has the lanes for itself takes as long as sixteen, and
 // holds no more events than one.
-std::uint64_t event_round(const Sequences& training) {
-  const std::uint64_t usual = StartPlan().first_round;
+std::uint64_t event_round(const Recipe& recipe, const Sequences& training) {
+  const auto usual = static_cast<std::uint64_t>(recipe.event_round);
   if (static_cast<double>(training.count()) >= kLanes) return usual;
   const double length = static_cast<double>(training.steps()) / static_cast<double>(training.count());
-  return std::clamp(static_cast<std::uint64_t>(kEventLength / length), kFewestEventUpdates, usual);
+  const auto fewest = std::min(usual, static_cast<std::uint64_t>(recipe.event_fewest_updates));
+  return std::clamp(static_cast<std::uint64_t>(recipe.event_idle_lane_steps / length), fewest, usual);
 }
 
 // Noise on every value. Where there are more data, starts with noise did not do better on validation data; nor where
 // there are only a few recordings, each with an output that follows from its inputs alone.
-bool needs_noise(const TrainingData& data) {
+bool needs_noise(const Recipe& recipe, const TrainingData& data) {
   const Sequences& training = data.training;
-  return sequences_of(data) >= kSeveral &&
-         std::count_if(training.weight.begin(), training.weight.end(), [](float w) { return w > 0.0F; }) < kLittle;
+  return sequences_of(data) >= static_cast<std::size_t>(recipe.noise_sequences) &&
+         std::count_if(training.weight.begin(), training.weight.end(), [](float w) { return w > 0.0F; }) <
+             recipe.noise_targets;
 }
 
 // An offset for all steps of a sequence: recordings differ from one another by how sensors were mounted, who wore them,
 // which engine it was. Few of them are soon known by heart, however long they are; of a single one nothing says by how
 // much it could differ. Not where sequences are cut: a window begins with the memory of an earlier epoch, whose offset
 // was another.
-bool needs_offsets(const TrainingData& data) {
+bool needs_offsets(const Recipe& recipe, const TrainingData& data) {
   const std::size_t sequences = data.training.count();
-  return data.continues.empty() && sequences >= kSeveral && sequences < kFew &&
-         data.training.steps() >= kSteps * sequences;
+  return data.continues.empty() && sequences >= static_cast<std::size_t>(recipe.offset_sequences_low) &&
+         sequences < static_cast<std::size_t>(recipe.offset_sequences_high) &&
+         data.training.steps() >= static_cast<std::size_t>(recipe.offset_steps) * sequences;
 }
 
 // A start of few updates is cheap: there can be more of them.
@@ -141,13 +142,15 @@ int signal_starts(const Config& config, const Sequences& training) {
   const double length = static_cast<double>(training.steps()) / static_cast<double>(training.count());
   const double sequences =
       std::max(kLanes, std::min(static_cast<double>(batch), static_cast<double>(training.count())));
-  const double steps = static_cast<double>(signal_round(batch, training)) * length * sequences;
-  return static_cast<int>(starts_of(config) * std::clamp(kSignalSteps / (2 * steps), 1.0, kMoreStarts));
+  const double steps = static_cast<double>(signal_round(config.recipe, batch, training)) * length * sequences;
+  return static_cast<int>(starts_of(config) *
+                          std::clamp(config.recipe.signal_quick_start * config.recipe.signal_round_steps / steps, 1.0,
+                                     config.recipe.signal_more_starts));
 }
 
 // Cost is to grow with the data: folds must not make few sequences dearer than many.
 std::uint64_t scaled_round(const Config& config, std::size_t folds, std::uint64_t updates) {
-  const double scale = scale_of(config.effort).updates * (folds > 1 ? kFoldShare : 1.0);
+  const double scale = scale_of(config).updates * (folds > 1 ? config.recipe.fold_round_share : 1.0);
   return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(static_cast<double>(updates) * scale));
 }
 
@@ -165,47 +168,46 @@ void limit_updates(const Config& config, std::size_t sequences, Portfolio& stage
 }  // namespace
 
 std::vector<Portfolio> draw_portfolios(const Config& config, const TrainingData& data, std::size_t folds) {
+  const Recipe& recipe = config.recipe;
   const Sequences& training = data.training;
   enum class Regime { kEvent, kEventAgain, kSignal };
   std::vector<Regime> regimes = {Regime::kEvent, Regime::kEventAgain, Regime::kSignal};
   if (config.form == FormChoice::kPaper || config.leaf_output == LeafOutput::kConstant)
     regimes = {Regime::kEvent, Regime::kEventAgain};
   if (config.form == FormChoice::kRich || config.leaf_output == LeafOutput::kLinear) regimes = {Regime::kSignal};
-  const bool noise = needs_noise(data), offsets = needs_offsets(data);
+  const bool noise = needs_noise(recipe, data), offsets = needs_offsets(recipe, data);
   std::vector<Portfolio> stages;
   std::uint64_t number = 0;
   for (const Regime regime : regimes) {
     Portfolio& stage = stages.emplace_back();
-    if (regime == Regime::kEventAgain) stage.entry = kPromising;
+    if (regime == Regime::kEventAgain) stage.entry = recipe.another_draw;
     // The paper's leaf finds its way from fewer starts, and there is no second stage.
-    int starts = config.form == FormChoice::kPaper ? 2 * starts_of(config) : starts_of(config);
+    int starts = config.form == FormChoice::kPaper ? static_cast<int>(recipe.papers_leaf_starts * starts_of(config))
+                                                   : starts_of(config);
     if (regime == Regime::kSignal) starts = folds == 1 ? signal_starts(config, training) : starts_of(config);
     for (int i = 0; i < starts; ++i, ++number) {
       Random random(static_cast<std::uint64_t>(config.seed), kPlanStream + number);
-      StartPlan plan;
+      StartPlan plan = base_plan(config);
       plan.shape.n_x = training.n_x;
       plan.shape.n_y = outputs_of(data.objective, training.n_y);
       if (regime == Regime::kSignal)
-        signal_plan(plan, random);
+        signal_plan(config, plan, random);
       else
-        event_plan(plan, number, random);
+        event_plan(recipe, plan, number, random);
       if (config.form == FormChoice::kPaper) plan.shape.form = LeafForm();
-      plan.rates = rates_of(config, regime == Regime::kSignal ? signal_rates() : plan.rates);
-      jitter(plan.rates, random);
+      jitter(plan.rates, recipe.rate_jitter, random);
       fix(config, plan);
-      plan.clip = static_cast<float>(config.clip);
       plan.batch = batch_for(config, training);
-      plan.first_round = event_round(training);
+      plan.first_round = event_round(recipe, training);
       if (regime == Regime::kSignal) {
-        plan.first_round = signal_round(plan.batch, training);
-        plan.validations = 8;
-        plan.grown = i < kGrown;
-        const float size = exp(static_cast<float>(random.uniform(-2.3, -0.5)));  // .1 .. .6 spreads of the inputs
+        plan.first_round = signal_round(recipe, plan.batch, training);
+        plan.grown = i < recipe.signal_grown;
+        const float size = exp(static_cast<float>(random.uniform(recipe.noise_low, recipe.noise_high)));
         if (noise) plan.noise = size;
-        if (offsets) plan.offset = 2 * size;
+        if (noise) plan.polish_rounds = recipe.polish_noise_rounds;
+        if (offsets) plan.offset = static_cast<float>(recipe.offset_ratio) * size;
       }
       plan.first_round = scaled_round(config, folds, plan.first_round);
-      plan.seed = static_cast<std::uint64_t>(config.seed);
       plan.stream = number;
       stage.starts.push_back(plan);
     }

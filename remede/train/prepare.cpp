@@ -13,18 +13,7 @@
 namespace remede {
 namespace {
 
-constexpr std::size_t kLong = 2048;   // steps: what is longer is cut
-constexpr std::size_t kWindow = 256;  // into windows of at most so many
-constexpr std::size_t kJudgedSteps =
-    250'000;  // of more data only a part is validated on, and simplified and improved by
 constexpr std::uint64_t kThinning = 0x7468696e;  // seed of which part
-constexpr std::size_t kFewHeldOut = 20;          // sequences: fewer than that do not choose well
-constexpr std::size_t kLeastInFold = 4;
-constexpr std::size_t kMostFolds = 5;
-constexpr int kPaperBatch = 32;
-constexpr double kPaperDecay = 0.25;
-
-double fraction_of(const Config& config) { return config.validation_fraction.value_or(kValidationFraction); }
 
 std::size_t targets_of(const Sequences& data) {
   return static_cast<std::size_t>(
@@ -76,14 +65,14 @@ void balance(const Sequences& counted, std::span<Sequences* const> weighted) {
 }
 
 // Sequences too long to learn from at once become windows, each with the memory of the one before it.
-void cut_long_ones(TrainingData& data) {
+void cut_long_ones(const Recipe& recipe, TrainingData& data) {
   const Sequences& whole = data.training;
   std::size_t longest = 0;
   for (std::size_t s = 0; s < whole.count(); ++s) longest = std::max(longest, whole.length(s));
-  if (longest <= kLong) return;
+  if (longest <= static_cast<std::size_t>(recipe.long_sequence)) return;
   std::vector<std::uint8_t> first(whole.steps() + 1);
   for (std::size_t s = 0; s < whole.count(); ++s) first[static_cast<std::size_t>(whole.offset[s])] = 1;
-  data.training = cut(whole, kWindow);
+  data.training = cut(whole, static_cast<std::size_t>(recipe.window));
   for (std::size_t s = 0; s < data.training.count(); ++s)
     data.continues.push_back(first[static_cast<std::size_t>(data.training.offset[s])] == 0 ? 1 : 0);
 }
@@ -98,8 +87,8 @@ void finish(const Schema& schema, const Config& config, const Shifts& shifts, co
   expect_targets(p.training, "training");
   expect_targets(p.validation, "validation");
   p.data.training = std::move(p.training);
-  p.training = thinned(p.data.training);
-  p.validation = thinned(p.validation);
+  p.training = thinned(p.data.training, config.recipe);
+  p.validation = thinned(p.validation, config.recipe);
   p.data.validation = p.validation;
   Sequences* both[] = {&p.data.training, &p.data.validation};
   const bool classes = schema.task == Task::kClassification;
@@ -116,13 +105,14 @@ void finish(const Schema& schema, const Config& config, const Shifts& shifts, co
   p.data.fill.assign(static_cast<std::size_t>(schema.n_x()), 0.0F);
   p.fill = p.scaling.x_shift.empty() ? p.data.fill : p.scaling.x_shift;
   p.data.quantiles = input_quantiles(p.data.training);
-  if (config.output_order.value_or(OutputOrder::kZero) == OutputOrder::kZero) cut_long_ones(p.data);
+  if (config.output_order.value_or(OutputOrder::kZero) == OutputOrder::kZero) cut_long_ones(config.recipe, p.data);
 }
 
 }  // namespace
 
-Sequences thinned(const Sequences& all) {
-  if (all.steps() <= kJudgedSteps) return all;
+Sequences thinned(const Sequences& all, const Recipe& recipe) {
+  const auto judged = static_cast<std::size_t>(recipe.judged_steps);
+  if (all.steps() <= judged) return all;
   std::vector<std::uint32_t> order, kept;
   for (std::uint32_t s = 0; s < all.count(); ++s)
     if (std::any_of(all.weight.begin() + all.offset[s], all.weight.begin() + all.offset[s + 1],
@@ -130,7 +120,7 @@ Sequences thinned(const Sequences& all) {
       order.push_back(s);
   Random(kThinning).shuffle(std::span<std::uint32_t>(order));  // not every so many: files often have a period
   std::size_t steps = 0;
-  for (std::size_t i = 0; i < order.size() && (i == 0 || steps + all.length(order[i]) <= kJudgedSteps); ++i) {
+  for (std::size_t i = 0; i < order.size() && (i == 0 || steps + all.length(order[i]) <= judged); ++i) {
     kept.push_back(order[i]);
     steps += all.length(order[i]);
   }
@@ -154,12 +144,12 @@ Prepared prepare(const Dataset& training, const Dataset* validation, const Confi
     expect_targets(validation->sequences, "validation");
     p.training = all;
     p.validation = validation->sequences;
-  } else if (fraction_of(config) > 0 && all.count() > 1) {
-    const Split parts = split(all, fraction_of(config), static_cast<std::uint64_t>(config.seed));
+  } else if (validation_fraction(config) > 0 && all.count() > 1) {
+    const Split parts = split(all, validation_fraction(config), static_cast<std::uint64_t>(config.seed));
     p.training = select(all, parts.training);
     p.validation = select(all, parts.validation);
-  } else if (fraction_of(config) > 0 && targets_of(all) > 1) {
-    hold_out_end(all, fraction_of(config), p.training, p.validation);
+  } else if (validation_fraction(config) > 0 && targets_of(all) > 1) {
+    hold_out_end(all, validation_fraction(config), p.training, p.validation);
   } else {
     p.training = p.validation = all;
     p.held_out = false;
@@ -171,13 +161,13 @@ Prepared prepare(const Dataset& training, const Dataset* validation, const Confi
 std::vector<Prepared> prepare_folds(const Dataset& training, const Dataset* validation, const Config& config,
                                     const Shifts& shifts) {
   const Sequences& all = training.sequences;
-  const double fraction = fraction_of(config);
+  const double fraction = validation_fraction(config);
   // So many parts of that size; of very many only the first are held out in turn.
   const auto parts = static_cast<std::size_t>(1.0 / std::max(fraction, 1e-9) + 0.5);
-  const std::size_t folds = std::min(parts, kMostFolds);
-  const bool few = all.count() < kFewHeldOut * folds && all.count() >= kLeastInFold * parts;
-  if (validation != nullptr || config.recipe != Recipe::kDefault || fraction == 0 || fraction > 0.5 || !few ||
-      !training.group.empty())
+  const std::size_t folds = std::min(parts, static_cast<std::size_t>(config.recipe.most_folds));
+  const bool few = all.count() < static_cast<std::size_t>(config.recipe.few_held_out) * folds &&
+                   all.count() >= static_cast<std::size_t>(config.recipe.least_in_fold) * parts;
+  if (validation != nullptr || folds < 2 || fraction == 0 || fraction > 0.5 || !few || !training.group.empty())
     return {prepare(training, validation, config, shifts)};
   std::vector<std::vector<std::uint32_t>> dealt = deal_folds(training, parts, static_cast<std::uint64_t>(config.seed));
   dealt.resize(folds);
@@ -206,7 +196,7 @@ TrainingData everything(const Dataset& training, const Prepared& prepared, const
   all.fill = prepared.data.fill;
   all.quantiles = prepared.data.quantiles;
   apply(prepared.scaling, all.training);
-  if (config.output_order.value_or(OutputOrder::kZero) == OutputOrder::kZero) cut_long_ones(all);
+  if (config.output_order.value_or(OutputOrder::kZero) == OutputOrder::kZero) cut_long_ones(config.recipe, all);
   return all;
 }
 
@@ -216,32 +206,64 @@ std::optional<std::uint64_t> most_updates(const Config& config, std::size_t sequ
   return std::nullopt;
 }
 
-EffortScale scale_of(Effort effort) {
-  if (effort == Effort::kQuick) return {0.25, 0.5, 0.25};
-  if (effort == Effort::kThorough) return {2.0, 2.0, 4.0};
+EffortScale scale_of(const Config& config) {
+  const Recipe& r = config.recipe;
+  if (config.effort == Effort::kQuick) return {r.quick_starts, r.quick_updates, r.quick_trials};
+  if (config.effort == Effort::kThorough) return {r.thorough_starts, r.thorough_updates, r.thorough_trials};
   return {};
 }
 
-Budget budget_of(const Config& config, std::size_t sequences, std::uint64_t updates) {
-  const int batch = config.batch.value_or(kPaperBatch);
+double validation_fraction(const Config& config) {
+  return config.validation_fraction.value_or(config.recipe.validation_fraction);
+}
+
+Budget budget_of(const Config& config, std::size_t sequences) {
+  const Recipe& r = config.recipe;
+  const int batch = config.batch.value_or(r.batch_most);
   const std::uint64_t epoch = updates_per_epoch(sequences, batch);
-  const auto scaled = static_cast<std::uint64_t>(static_cast<double>(updates) * scale_of(config.effort).updates);
+  const auto scaled = static_cast<std::uint64_t>(static_cast<double>(r.single_updates) * scale_of(config).updates);
   Budget budget;
   budget.updates = most_updates(config, sequences, batch).value_or(scaled);
-  budget.decay = static_cast<std::uint64_t>(config.decay.value_or(kPaperDecay) * static_cast<double>(budget.updates));
-  budget.patience = config.patience ? static_cast<std::uint64_t>(*config.patience) : budget.updates / 4 + 1;
-  budget.validate_every =
-      config.validate_every ? static_cast<std::uint64_t>(*config.validate_every) : std::max<std::uint64_t>(100, epoch);
+  const auto updates = static_cast<double>(budget.updates);
+  budget.decay = static_cast<std::uint64_t>(config.decay.value_or(r.single_decay) * updates);
+  budget.patience = config.patience ? static_cast<std::uint64_t>(*config.patience)
+                                    : static_cast<std::uint64_t>(r.single_patience * updates) + 1;
+  budget.validate_every = config.validate_every
+                              ? static_cast<std::uint64_t>(*config.validate_every)
+                              : std::max<std::uint64_t>(static_cast<std::uint64_t>(r.single_validation), epoch);
   return budget;
 }
 
-Rates rates_of(const Config& c, const Rates& otherwise) {
-  Rates rates = otherwise;
-  const std::optional<double> by_group[kGroups] = {c.rate_index, c.rate_threshold, c.rate_output, c.rate_gate,
-                                                   c.rate_write, c.rate_bias,      c.rate_rate,   c.rate_linear};
-  for (std::size_t g = 0; g < kGroups; ++g)
-    if (by_group[g]) rates[g] = static_cast<float>(*by_group[g]);
+Rates rates_of(const Config& c) {
+  const Recipe& r = c.recipe;
+  const double by_group[kGroups] = {c.rate_index.value_or(r.rate_index),   c.rate_threshold.value_or(r.rate_threshold),
+                                    c.rate_output.value_or(r.rate_output), c.rate_gate.value_or(r.rate_gate),
+                                    c.rate_write.value_or(r.rate_write),   c.rate_bias.value_or(r.rate_bias),
+                                    c.rate_rate.value_or(r.rate_rate),     c.rate_linear.value_or(r.rate_linear)};
+  Rates rates{};
+  std::transform(std::begin(by_group), std::end(by_group), rates.begin(),
+                 [](double rate) { return static_cast<float>(rate); });
   return rates;
+}
+
+StartPlan base_plan(const Config& config) {
+  const Recipe& r = config.recipe;
+  const auto f = [](double value) { return static_cast<float>(value); };
+  StartPlan plan;
+  plan.rates = rates_of(config);
+  plan.scales = {f(r.first_index),        f(r.first_threshold),    f(r.first_output), f(r.first_gate),
+                 f(r.first_write),        f(r.first_write_memory), f(r.first_bias),   f(r.first_blend),
+                 f(r.first_blend_spread), f(r.first_linear)};
+  plan.growth = {{f(r.grow_speed_1), f(r.grow_speed_2), f(r.grow_speed_3), f(r.grow_speed_4)},
+                 f(r.grow_slope),
+                 static_cast<std::size_t>(r.grow_rows),
+                 static_cast<std::size_t>(r.grow_numbers),
+                 static_cast<std::size_t>(r.grow_leaf_rows),
+                 f(r.grow_logit)};
+  plan.clip = f(config.clip);
+  plan.seed = static_cast<std::uint64_t>(config.seed);
+  plan.polish_rounds = r.polish_rounds;
+  return plan;
 }
 
 }  // namespace remede

@@ -8,9 +8,6 @@
 
 namespace remede {
 
-// Of the sequences, held out where --validation-fraction does not say otherwise.
-inline constexpr double kValidationFraction = 0.2;
-
 struct Prepared {
   TrainingData data;        // weighted and scaled
   Scaling scaling;          // how
@@ -42,7 +39,7 @@ std::vector<Prepared> prepare_folds(const Dataset& training, const Dataset* vali
 
 // Some of the sequences with targets where there are very many steps, else all: enough to judge a finished model by.
 // Whole sequences: one that is longer than that alone stays as it is.
-Sequences thinned(const Sequences& all);
+Sequences thinned(const Sequences& all, const Recipe& recipe = {});
 
 // The same with the class weights that the configuration asks for.
 Sequences with_class_weights(const Sequences& data, const Config& config);
@@ -54,11 +51,17 @@ struct Budget {
   std::uint64_t patience = 0;  // without a better validation before the decay begins early
   std::uint64_t validate_every = 0;
 };
-// `updates`, scaled by the effort, where the configuration gives neither updates nor epochs.
-Budget budget_of(const Config& config, std::size_t sequences, std::uint64_t updates);
+// Of a single start: what the configuration gives, else what the recipe says, scaled by the effort.
+Budget budget_of(const Config& config, std::size_t sequences);
 
-// By Group: what the configuration gives, else `otherwise`.
-Rates rates_of(const Config& config, const Rates& otherwise = StartPlan().rates);
+// By Group: what the configuration gives, else the recipe's.
+Rates rates_of(const Config& config);
+
+// What all starts have in common: rates, first values, the options of growing.
+StartPlan base_plan(const Config& config);
+
+// The share of the sequences that is held out.
+double validation_fraction(const Config& config);
 
 // The updates that --updates or --epochs allow one start; nothing where neither is given.
 std::optional<std::uint64_t> most_updates(const Config& config, std::size_t sequences, int batch);
@@ -69,6 +72,6 @@ struct EffortScale {
   double updates = 1;  // of a start
   double trials = 1;   // edits of a finished tree that are judged
 };
-EffortScale scale_of(Effort effort);
+EffortScale scale_of(const Config& config);
 
 }  // namespace remede

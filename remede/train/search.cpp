@@ -13,12 +13,8 @@
 namespace remede {
 namespace {
 
-constexpr std::size_t kFinalists = 4;
 constexpr std::size_t kMeasuredStarts = 6;     // of a stage that has not begun, to forecast how long it will take,
 constexpr std::uint64_t kMeasuredUpdates = 2;  // of each
-constexpr double kAlmost = 10;                 // times the loss that counts as solved
-constexpr std::uint64_t kShortRound = 400;     // updates
-constexpr double kSolved = 0.01;               // of the loss of a model that knows the classes' frequencies only
 
 double mean_constant_loss(const std::vector<const TrainingData*>& folds) {
   double sum = 0;
@@ -58,13 +54,14 @@ class Search {
  public:
   Search(const Config& config, const std::vector<Portfolio>& stages, const std::vector<const TrainingData*>& folds,
          Session& session, const SecondsAfter& after)
-      : stages_(stages),
+      : recipe_(config.recipe),
+        stages_(stages),
         folds_(folds),
         session_(session),
         after_(after),
         paces_(stages.size()),
         constant_(mean_constant_loss(folds)),
-        solved_(kSolved * constant_),
+        solved_(config.recipe.solved * constant_),
         finalists_(finalists_of(config)),
         threads_(config.threads <= 0 ? hardware_threads() : config.threads),
         executor_(make_executor(config.executor, folds, config.threads)) {
@@ -99,7 +96,8 @@ class Search {
     first_round_ = plans.front().first_round;
     // Where an earlier stage is almost there, this one gets a look and not the long rounds that a new regime needs.
     for (const Start& start : done_)
-      if (start.best_loss() <= kAlmost * solved_) first_round_ = std::min(first_round_, kShortRound);
+      if (start.best_loss() <= recipe_.nearly_solved * solved_)
+        first_round_ = std::min(first_round_, static_cast<std::uint64_t>(recipe_.nearly_solved_round));
     set_length();
     const std::size_t copies = folds_.size();
     for (std::size_t i = 0; i < plans.size(); ++i) starts_.emplace_back(copies);
@@ -299,6 +297,7 @@ class Search {
     if (stage_ < stages_.size()) set_length();
   }
 
+  const Recipe& recipe_;
   const std::vector<Portfolio>& stages_;
   const std::vector<const TrainingData*>& folds_;
   Session& session_;
@@ -334,7 +333,7 @@ Finalist finalist_of(const Trainer& trainer) {
 }
 
 std::size_t finalists_of(const Config& config) {
-  return std::max<std::size_t>(kFinalists, static_cast<std::size_t>(config.trees));
+  return static_cast<std::size_t>(std::max(config.recipe.finalists, config.trees));
 }
 
 // The better half, but not fewer than the finalists.
@@ -355,8 +354,8 @@ std::uint64_t updates_after(std::uint64_t rounds, std::uint64_t first_round) {
   return rounds == 0 ? 0 : first_round << (rounds - 1);
 }
 
-double solved_loss(const Objective& objective, const Sequences& validation) {
-  return kSolved * constant_loss(objective, validation);
+double solved_loss(const Objective& objective, const Sequences& validation, const Recipe& recipe) {
+  return recipe.solved * constant_loss(objective, validation);
 }
 
 SearchResult search(const Config& config, const std::vector<Portfolio>& stages,

@@ -35,7 +35,7 @@ struct Finalist {
 Finalist finalist_of(const Trainer& trainer);  // its best. REQUIRES: trainer.has_best()
 
 // A validation loss at which nothing is left to learn.
-double solved_loss(const Objective& objective, const Sequences& validation);
+double solved_loss(const Objective& objective, const Sequences& validation, const Recipe& recipe = {});
 
 struct SearchResult {
   std::vector<std::vector<Finalist>> finalists;  // (starts, folds)

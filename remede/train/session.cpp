@@ -7,16 +7,17 @@ namespace {
 
 constexpr double kSecondsAfterStop = 1.0;  // for simplifying the best model after a stop was requested
 constexpr double kSecondsBetweenTicks = 0.2;
-constexpr double kMostDone = 0.99;                     // until the end
-constexpr double kShareOfTime[] = {0.65, 0.88, 0.97};  // of the time limit, at which search, choice and polish end
+constexpr double kMostDone = 0.99;  // until the end
 
 }  // namespace
 
-Session::Session(const Callbacks& callbacks, Checkpoint base, std::string resume, std::optional<Seconds> time_limit)
+Session::Session(const Callbacks& callbacks, Checkpoint base, std::string resume, std::optional<Seconds> time_limit,
+                 const Recipe& recipe)
     : callbacks_(callbacks),
       checkpoint_(std::move(base)),
       resume_(std::move(resume)),
       time_limit_(time_limit),
+      time_share_{recipe.search_time, recipe.choice_time, recipe.polish_time},
       begun_(Clock::now()),
       phase_begun_(begun_),
       expected_at_(begun_),
@@ -27,7 +28,7 @@ Session::Session(const Callbacks& callbacks, Checkpoint base, std::string resume
 void Session::begin(Phase phase) {
   phase_begun_ = Clock::now();
   if (!time_limit_) return;
-  const double left = time_limit_->value * kShareOfTime[static_cast<std::size_t>(phase)] - callbacks_.seconds_spent;
+  const double left = time_limit_->value * time_share_[static_cast<std::size_t>(phase)] - callbacks_.seconds_spent;
   deadline_ =
       (begun_ + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(left))).time_since_epoch();
 }

@@ -1,6 +1,7 @@
 // How a fit reports progress and is interrupted. Nothing here changes the result.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -45,7 +46,8 @@ enum class Phase : std::uint8_t { kSearch, kChoose, kPolish };
 class Session {
  public:
   // `base` is the checkpoint without its state; `resume` the state to continue from, or empty.
-  Session(const Callbacks& callbacks, Checkpoint base, std::string resume, std::optional<Seconds> time_limit = {});
+  Session(const Callbacks& callbacks, Checkpoint base, std::string resume, std::optional<Seconds> time_limit = {},
+          const Recipe& recipe = {});
 
   bool stop();  // whether a stop was requested; also calls tick() when it is due
   bool late();  // the time for this phase is up, by the time limit
@@ -87,6 +89,7 @@ class Session {
   Checkpoint checkpoint_;
   std::string resume_;
   std::optional<Seconds> time_limit_;
+  std::array<double, 3> time_share_;  // of the time limit, at which each phase ends
   Clock::time_point begun_, phase_begun_;
   std::mutex mutex_;  // of what is shown:
   Progress last_;

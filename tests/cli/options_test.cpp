@@ -59,6 +59,25 @@ Cases parameter_cases() {
       {"--trees",
        {changes(kSmall, "--trees 2"), refused(kPaper, "--trees 2", "one tree"),
         refused(kSmall, "--trees 5", "at most as many as --starts")}},
+      // What they choose is tested in frontier_test.cpp.
+      {"--numbers",
+       {changes("values.csv --updates 40 --starts 2 ", "--numbers 1"),
+        refused(kSmall, "--numbers 3", "without --simplify yes"),
+        refused(kPaper, "--numbers 3", "no choice among models")}},
+      {"--accurate",
+       {refused(kSmall, "--accurate yes", "without --simplify yes"),
+        refused("--numbers 3 ", "--accurate yes", "--numbers already says")}},
+      {"--increasing",
+       {refused(kSmall, "--increasing x1", "without --simplify yes"), refused("", "--increasing nobody", "nobody")}},
+      {"--decreasing",
+       {changes("values.csv --updates 40 --starts 2 ", "--decreasing x"),
+        refused("--trees 2 --starts 2 ", "--decreasing x1", "several trees")}},
+      {"--objective",
+       {changes("values.csv " + kSmall, "--objective huber"), refused(kSmall, "--objective huber", "--objective")}},
+      {"--quantiles",
+       {changes("values.csv " + kSmall + "--objective quantile ", "--quantiles 0.2,0.8"),
+        refused("values.csv " + kSmall, "--quantiles 0.2,0.8", "expected --objective quantile")}},
+      {"--executor", {changes(kSmall, "--executor plain")}},
       {"--depth", {changes(kSmall, "--depth 2"), changes(kPaper, "--depth 2")}},
       {"--memory", {changes(kSmall, "--memory 1"), changes(kPaper, "--memory 0")}},
       {"--form", {changes(kSmall, "--form paper"), changes(kSmall, "--form rich"), changes(kPaper, "--form rich")}},
@@ -129,6 +148,9 @@ Cases parameter_cases() {
 Cases data_cases() {
   const std::string columns = "columns.csv " + kSmall + "--target goal ";
   return {
+      {"--test",
+       {changes(kSmall, "--test 0.3"), refused(kSmall, "--test 1.5", "a share between 0 and 1"),
+        refused(kSmall + "--split time ", "--test 0.3", "give the test data as a file")}},
       {"--validation", {changes(kSmall, "--validation other.csv")}},
       {"--split",
        {changes(kSmall, "--split time"), refused(kSmall + "--validation other.csv ", "--split time", "both")}},
@@ -159,6 +181,7 @@ const std::set<std::string> kOtherEffects = {
     "--json",        // json_test.cpp
     "--quiet",       // below
     "--verbose",     // below
+    "--frontier",    // frontier_test.cpp
     "--checkpoint",  // below
     "--resume",      // below
     "--time-limit",  // TimeLimit below
@@ -288,6 +311,29 @@ TEST_F(Options, VerbosePrintsALineForEveryRoundWithoutATerminal) {
   EXPECT_THAT(result.err, HasSubstr("stage 1 of 3, round 2, 2 starts, the last"));
   EXPECT_THAT(result.err, HasSubstr(" left  "));
   EXPECT_TRUE(test::is_error(shell("$remede train data.csv --verbose --quiet"), 2, "--quiet excludes --verbose"));
+}
+
+TEST_F(Options, TestGivesAnUnbiasedScoreAndRecordsIt) {
+  // From a file: the same model as without, plus the score that evaluate gives.
+  ASSERT_EQ(train(kSmall).code, 0);
+  json without = learned();
+  const Result result = shell("$remede train data.csv " + kSmall + "--test other.csv -o model.json");
+  ASSERT_EQ(result.code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("used for selection"));
+  EXPECT_THAT(result.out, HasSubstr("not used for training or selection"));
+  json with = learned();
+  const json test = with.at("training").at("test");
+  with.at("training").erase("test");
+  EXPECT_EQ(with, without) << "test data changed the model";
+  const json said = json::parse(shell("$remede evaluate model.json other.csv --json --quiet").out);
+  EXPECT_EQ(test.at("accuracy"), said.at("accuracy"));
+  EXPECT_EQ(test.at("sequences"), 60);
+  // A share of whole sequences, and the end of one recording.
+  ASSERT_EQ(train(kSmall + "--test 0.25").code, 0);
+  EXPECT_EQ(learned().at("training").at("test").at("sequences"), 30);
+  ASSERT_EQ(train("columns.csv " + kSmall + "--target goal --ignore name,clock --test 0.25").code, 0);
+  EXPECT_EQ(learned().at("training").at("test").at("sequences"), 1);
+  EXPECT_EQ(learned().at("training").at("test").at("targets"), 30);
 }
 
 TEST_F(Options, UpdatesLimitTheUpdatesOfAStart) {

@@ -95,6 +95,9 @@ TEST_F(RecipeLong, benches_run) {
   EXPECT_EQ(beyond.code, 0) << beyond.err;
   const Result ablations = shell("python3 " + bench + "ablations.py --remede $remede --seeds 1 --only 'one start'");
   EXPECT_EQ(ablations.code, 0) << ablations.err;
+  const Result fields = shell("python3 " + bench + "ablations.py --remede $remede --seeds 1 --fields finalists");
+  EXPECT_EQ(fields.code, 0) << fields.err;
+  EXPECT_NE(fields.out.find("finalists 8"), std::string::npos) << fields.out;
 }
 
 }  // namespace

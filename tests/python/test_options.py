@@ -17,12 +17,14 @@ WRITES, SPLITS, OF_PAPER = "has no writes", "has no splits", "belongs to recipe 
 
 # name: cases (settings of both fits, changed settings, None or a part of the refusal)
 CASES = {
-    "recipe": [({"updates": 40, "simplify": False}, {"recipe": "paper"}, None)],
+    "recipe": [({"updates": 40, "simplify": False}, {"recipe": "paper"}, None), (SMALL, {"recipe": {"event_cells": 2}}, None),
+               (SMALL, {"recipe": {"stars": 3}}, "expected a field of a recipe"), (SMALL, {"recipe": "quick"}, "called default or paper")],
     "starts": [(SMALL, {"starts": 3}, None), (PAPER, {"starts": 3}, "one start")],
     "effort": [({**LONG, "form": "paper"}, {"effort": "quick"}, None), (PAPER, {"effort": "quick"}, "updates or epochs fix")],
     "simplify": [(SMALL, {"simplify": True}, None)],
     "improve": [({"updates": 100, "starts": 4, "random_state": 1}, {"improve": False}, None), (SMALL, {"improve": True}, "simplified tree")],
     "trees": [(SMALL, {"trees": 2}, None), (PAPER, {"trees": 2}, "one tree"), (SMALL, {"trees": 5}, "at most as many as starts")],
+    "executor": [(SMALL, {"executor": "plain"}, None)],
     "depth": [(SMALL, {"depth": 2}, None)],
     "memory": [(SMALL, {"memory": 1}, None)],
     "form": [(SMALL, {"form": "paper"}, None), (SMALL, {"form": "rich"}, None)],
@@ -55,7 +57,7 @@ CASES = {
     "rate_linear": [(RICH, {"rate_linear": 1}, None), (LEAF, {"rate_linear": 1}, "constants")],
     "random_state": [(SMALL, {"random_state": 2}, None)],
 }
-OTHER = {"n_jobs", "verbose", "time_limit", "id", "time", "axes"}  # tests below
+OTHER = {"objective", "quantiles", "n_jobs", "verbose", "time_limit", "id", "time", "axes"}  # tests below
 
 
 @pytest.fixture(scope="module")
@@ -99,6 +101,14 @@ def test_parameters_that_the_data_leave_without_effect(few):
     X, y = few
     with pytest.raises(ValueError, match="regression has no classes"):
         remede.RecurrentTreeRegressor(class_weights="balanced").fit(X, [np.arange(len(x)) * 0.5 for x in X])
+    numbers = [np.arange(len(x)) ** 1.5 for x in X]
+    said = lambda **more: [p.tolist() for p in remede.RecurrentTreeRegressor(**SMALL, **more).fit(X, numbers).predict(X)]
+    assert said(objective="huber") != said()
+    assert said(objective="quantile", quantiles=[0.2, 0.8]) != said(objective="quantile")
+    with pytest.raises(ValueError, match="objective"):
+        remede.RecurrentTreeClassifier(objective="huber").fit(X, y)
+    with pytest.raises(ValueError, match="quantiles: expected objective quantile"):
+        remede.RecurrentTreeRegressor(quantiles=[0.5]).fit(X, numbers)
     with pytest.raises(ValueError, match="validation data are given"):
         remede.RecurrentTreeClassifier(validation_fraction=0.3).fit(X, y, validation=(X, y))
     with pytest.raises(ValueError, match="one input and no memory"):
@@ -112,6 +122,18 @@ def test_threads_and_progress_change_no_byte(few, capsys):
     capsys.readouterr()
     fit(verbose=1)
     assert capsys.readouterr().err
+
+
+def test_recipes_are_values(few, tmp_path):
+    assert remede.recipe()["starts"] == 32 and not remede.recipe()["single_start"] and remede.recipe("paper")["single_start"]
+    path = tmp_path / "mine.json"
+    path.write_text(json.dumps({**remede.recipe(), "event_cells": 2}))
+    by_file = remede.RecurrentTreeClassifier(**SMALL, recipe=path).fit(*few)
+    by_value = remede.RecurrentTreeClassifier(**SMALL, recipe={"event_cells": 2}).fit(*few)
+    by_file.save(tmp_path / "file.json")
+    by_value.save(tmp_path / "value.json")
+    assert (tmp_path / "file.json").read_bytes() == (tmp_path / "value.json").read_bytes()
+    assert remede.load(tmp_path / "file.json").recipe == {"base": "default", "event_cells": 2}
 
 
 def test_time_limit_ends_in_time():

@@ -117,7 +117,7 @@ TEST(Config, WhatCouldHaveNoEffectIsRefusedWithTheReason) {
   Config config;
   config.patience = 10;
   EXPECT_THAT(idle(config), HasSubstr("--patience: has no effect here: it belongs to --recipe paper"));
-  config.recipe = Recipe::kPaper;
+  config.recipe = paper_recipe();
   EXPECT_EQ(idle(config), "");
   config.starts = 8;
   EXPECT_THAT(idle(config), HasSubstr("--starts: has no effect here"));
@@ -136,7 +136,7 @@ TEST(Config, SettingsRoundTripToTheSameBitsWithoutTheMachine) {
   rc::check([](double rate, double share) {
     Config config;
     config.rate_gate = std::abs(rate) <= 100 ? std::abs(rate) : std::abs(1 / rate);
-    config.recipe = Recipe::kPaper;
+    config.recipe = paper_recipe();
     config.decay = std::abs(share) <= 1 ? std::abs(share) : 0.3;
     config.time_limit = Seconds{0.1 + std::abs(share) / (1 + std::abs(share))};
     config.mix = Mix::kEffects;

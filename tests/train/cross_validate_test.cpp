@@ -12,7 +12,7 @@ namespace {
 
 Config fold_config() {
   Config config;
-  config.recipe = Recipe::kPaper;
+  config.recipe = paper_recipe();
   config.depth = 2;
   config.memory = 1;
   config.updates = 60;

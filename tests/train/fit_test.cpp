@@ -21,7 +21,7 @@ using ::testing::HasSubstr;
 
 Config quick() {
   Config config;
-  config.recipe = Recipe::kPaper;
+  config.recipe = paper_recipe();
   config.depth = 3;
   config.memory = 2;
   config.updates = 120;
@@ -103,8 +103,8 @@ TEST(Fit, LearnsAStaticTableAndRegressionOnRawNumbers) {
 
 TEST(Fit, TheNumberOfThreadsChangesNoByte) {
   const Dataset data = testing::fixed_delay(300, 1);
-  for (const Recipe recipe : {Recipe::kPaper, Recipe::kDefault}) {
-    Config config = recipe == Recipe::kPaper ? quick() : small_search();
+  for (const Recipe recipe : {paper_recipe(), default_recipe()}) {
+    Config config = recipe == paper_recipe() ? quick() : small_search();
     config.batch = 64;
     std::string first;
     for (const int threads : {1, 2, 3}) {

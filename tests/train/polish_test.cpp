@@ -54,10 +54,11 @@ TEST(Polish, LearnsOnFromWhereItIs) {
   EXPECT_EQ(polish(before, data).parameters.values, after.parameters.values) << "the same every time";
 }
 
-TEST(Polish, GoesOnForLongerWhereInputsCarryNoise) {
+TEST(Polish, GoesOnForAsLongAsThePlanSays) {
   const TrainingData data = averages(64);
   Finalist before = start(LeafOutput::kLinear, data);
   before.plan.noise = 0.1F;
+  before.plan.polish_rounds = 3;
   Trainer trainer(before.plan, data);
   trainer.begin_at(before.parameters);
   trainer.begin_decay(900);  // three first rounds

@@ -133,7 +133,7 @@ SmallModels::SmallModels(const Model& like, const std::vector<Trend>& trend, con
   like_.training.settings = like.training.settings;
   const Prepared& data = *options.prepared;
   problem_ = std::make_unique<Problem>(make_problem(with_class_weights(data.training, config), data.validation, trend));
-  const double share = std::min(1.0, config.starts ? *config.starts / kDefaultStarts : scale_of(config.effort).starts);
+  const double share = std::min(1.0, config.starts ? *config.starts / kDefaultStarts : scale_of(config).starts);
   SearchOptions search;
   search.seed = static_cast<std::uint64_t>(config.seed);
   search.threads = config.threads;
@@ -168,7 +168,7 @@ Model SmallModels::model_of(const laws::Parameters& parameters) const {
 }
 
 Model SmallModels::refitted(const Entry& entry) const {
-  const Sequences all = thinned(options_.training->sequences);
+  const Sequences all = thinned(options_.training->sequences, config_.recipe);
   const Sequences weighted = with_class_weights(all, config_);
   const laws::LaneData lanes = lanes_on_scale(*problem_, weighted);
   const Snapshot& s = *entry.snapshot;
