@@ -4,6 +4,7 @@
 
 #include "pages/data_sets.h"
 #include "remede/base/error.h"
+#include "remede/model/file.h"
 #include "support/hand_built.h"
 #include "support/random_model.h"
 
@@ -77,6 +78,24 @@ void expect_pages_of_random_models(unsigned first, unsigned last) {
 
 TEST(Report, AnyModelHasAPage) { expect_pages_of_random_models(0, 4); }
 TEST(ReportLong, AnyModelHasAPage) { expect_pages_of_random_models(4, 40); }
+
+// A model of three quantiles answers three numbers for one target: figures and curves take the middle one.
+TEST(Report, OfQuantilesHasOneTarget) {
+  const Model model = load_model(std::string(REMEDE_TESTS_DIR) + "/model/files/v3_quantile.json");
+  Dataset data;
+  data.schema = model.schema;
+  data.sequences.n_x = 1;
+  data.sequences.n_y = 1;
+  for (int t = 0; t < 8; ++t) {
+    data.sequences.x.push_back(static_cast<float>(t % 2));
+    data.sequences.value.push_back(t % 2 == 0 ? 5.0F : 11.0F);  // 3 away from their mean
+    data.sequences.weight.push_back(1);
+  }
+  data.sequences.offset.push_back(8);
+  const std::string page = report_page(model, data, {});
+  EXPECT_TRUE(has(page, "Observed and predicted over time"));
+  EXPECT_TRUE(has(page, "RMSE of always the mean</dt><dd>3</dd>"));
+}
 
 }  // namespace
 }  // namespace remede

@@ -30,7 +30,8 @@ function answerRows(app) {
   if (!model.classifies) {
     return [...Array(Math.min(nY, 3)).keys()].map((o) => {
       const sum = answerParts(app, o);
-      return sum && { title: nY > 1 ? `What ${model.targets[o]} is made of` : 'What the answer is made of', ...sum };
+      const before = model.linked ? ', before its link' : ''; // e.g. the exponential of a rate
+      return sum && { title: nY > 1 ? `What ${model.targets[o]} is made of${before}` : `What the answer is made of${before}`, ...sum };
     }).filter(Boolean);
   }
   const order = [...Array(nY).keys()].sort((a, b) => run.output[step * nY + b] - run.output[step * nY + a] || a - b);

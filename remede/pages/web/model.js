@@ -50,7 +50,7 @@ function compileModel(json, constants) {
   const trees = json.trees.map((tree) => compileTree(tree, json.inputs));
   const arithmetic = makeArithmetic(constants), classifies = json.task === 'classification', quantiles = json.objective?.quantiles;
   return {
-    classifies, link: arithmetic.makeLink(classifies, json.objective),
+    classifies, link: arithmetic.makeLink(classifies, json.objective), linked: ['poisson', 'quantile'].includes(json.objective?.name),
     inputs: json.inputs, classes: json.classes,
     targets: quantiles ? quantiles.map((q) => `${json.targets[0]} q${q}`) : json.targets, // the names of the outputs
     nX: json.inputs.length, nY: trees[0].nY,
