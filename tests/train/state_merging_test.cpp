@@ -10,6 +10,7 @@
 #include "remede/model/metrics.h"
 #include "remede/model/model.h"
 #include "remede/model/predict.h"
+#include "remede/train/score.h"
 
 namespace remede {
 namespace {

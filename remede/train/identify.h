@@ -1,0 +1,33 @@
+// Dynamic systems: linear starts (linear_system.h) refined by Levenberg-Marquardt (levenberg.h), the best chosen on
+// validation data. For regression on recordings whose inputs drive their outputs.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "remede/engine/parameters.h"
+#include "remede/train/levenberg.h"
+#include "remede/train/training_data.h"
+
+namespace remede {
+
+struct IdentifyOptions {
+  int starts = 64;           // drawn: orders, blends, extra cells, splits
+  int survivors = 16;        // of them are refined to the end
+  int first_iterations = 6;  // of every start, before the others are dropped
+  LevenbergOptions refine;   // of the survivors
+  double work = 2e10;        // multiplications in all, about ten seconds of one core: fewer starts where one costs much
+};
+
+struct Identified {
+  Parameters<float> parameters;
+  double loss = 0;  // mean squared error on validation data
+  int iterations = 0;
+};
+
+// Best first; empty where the data are not suited. The result does not depend on the number of threads.
+std::vector<Identified> identify(const TrainingData& data, std::uint64_t seed, const IdentifyOptions& options,
+                                 int threads, const std::function<bool()>& stop = {});
+
+}  // namespace remede

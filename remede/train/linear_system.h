@@ -1,0 +1,30 @@
+// Starts for recordings of dynamic systems: a linear state-space model is identified from the data by least squares and
+// written as a leaf whose cells are the states, in the nearly linear range of tanh.
+#pragma once
+
+#include <optional>
+#include <span>
+
+#include "remede/base/random.h"
+#include "remede/data/sequences.h"
+#include "remede/engine/parameters.h"
+
+namespace remede {
+
+struct LinearSystemOptions {
+  int arx_order = 8;             // past steps in the autoregressive model that the impulse response comes from
+  int states = 4;                // of the linear system
+  double blend = 0.3;            // share of the new value that each cell takes in a step
+  int extra_cells = 0;           // drawn at random, with no say in the answer at first
+  bool split = false;            // a split at a random quantile of a random input, the same leaf on both sides
+  double largest_pole = 0.9995;  // modulus: a slower memory would be longer than any recording shows
+  double largest_cell = 0.4;     // and largest argument of tanh: beyond, tanh bends what the system says
+};
+
+// Nothing where the data do not determine a system: too few rows, no inputs, or a response that is not finite.
+// `continues` as for levenberg(). REQUIRES: regression; values and inputs standardised.
+std::optional<Parameters<float>> linear_start(const Sequences& data, std::span<const std::uint8_t> continues,
+                                              std::span<const float> fill, const LinearSystemOptions& options,
+                                              Random& random);
+
+}  // namespace remede

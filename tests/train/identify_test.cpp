@@ -1,0 +1,151 @@
+#include "remede/train/identify.h"
+
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "remede/base/random.h"
+#include "remede/model/predict.h"
+#include "remede/train/linear_system.h"
+
+namespace remede {
+namespace {
+
+// One recording: a slow input drives two linear states; with `bend` the answer saturates.
+Sequences recording(std::size_t steps, std::uint64_t seed, bool bend) {
+  Sequences data;
+  data.n_x = 1;
+  data.n_y = 1;
+  Random random(seed);
+  double u = 0, a = 0, b = 0;
+  for (std::size_t t = 0; t < steps; ++t) {
+    u = 0.9 * u + 0.45 * random.normal();
+    const double y = bend ? 1.5 * std::tanh(b) + 0.3 * b : b;
+    data.x.push_back(static_cast<float>(u));
+    data.value.push_back(static_cast<float>(y));
+    data.weight.push_back(1.0F);
+    b = 0.85 * b + 0.3 * a;
+    a = 0.7 * a + 0.5 * u;
+  }
+  data.offset.push_back(static_cast<std::int64_t>(steps));
+  return data;
+}
+
+TrainingData training_data(const Sequences& all, double held_out) {
+  TrainingData data;
+  data.training = data.validation = all;
+  const auto cut = static_cast<std::size_t>((1 - held_out) * static_cast<double>(all.steps()));
+  for (std::size_t t = 0; t < all.steps(); ++t) (t < cut ? data.validation : data.training).weight[t] = 0.0F;
+  data.fill.assign(1, 0.0F);
+  return data;
+}
+
+LevenbergOptions no_iterations() {
+  LevenbergOptions options;
+  options.iterations = 0;
+  return options;
+}
+
+TEST(LinearSystem, IsFoundFromItsRecording) {
+  const Sequences data = recording(600, 1, false);
+  const std::vector<float> fill(1, 0.0F);
+  Random random(1);
+  LinearSystemOptions options;
+  options.states = 2;
+  options.largest_cell = 0.02;  // where tanh is a straight line
+  const auto start = linear_start(data, {}, fill, options, random);
+  ASSERT_TRUE(start.has_value());
+  EXPECT_EQ(start->shape.n_m, 2);
+  const double loss = levenberg(*start, data, {}, nullptr, fill, no_iterations()).training_loss;
+  EXPECT_LT(loss, 1e-4);
+}
+
+TEST(LinearSystem, NeedsEnoughData) {
+  const std::vector<float> fill(1, 0.0F);
+  Random random(1);
+  EXPECT_FALSE(linear_start(recording(12, 1, false), {}, fill, {}, random).has_value());
+}
+
+// Both leaves of a split begin as copies: the answer is that of the leaf alone.
+TEST(LinearSystem, ASplitChangesNothingAtFirst) {
+  const Sequences data = recording(400, 2, true);
+  const std::vector<float> fill(1, 0.0F);
+  LinearSystemOptions options;
+  Random one(1), two(1);
+  const auto plain = linear_start(data, {}, fill, options, one);
+  options.split = true;
+  const auto split = linear_start(data, {}, fill, options, two);
+  ASSERT_TRUE(plain && split);
+  EXPECT_EQ(split->shape.depth, 1);
+  EXPECT_EQ(levenberg(*plain, data, {}, nullptr, fill, no_iterations()).training_loss,
+            levenberg(*split, data, {}, nullptr, fill, no_iterations()).training_loss);
+}
+
+TEST(Levenberg, FindsTheNumbersThatMadeTheData) {
+  Sequences data = recording(400, 3, false);
+  const std::vector<float> fill(1, 0.0F);
+  Random random(4);
+  LinearSystemOptions drawn;
+  drawn.states = 2;
+  drawn.extra_cells = 1;
+  drawn.split = true;
+  Parameters<float> truth = *linear_start(data, {}, fill, drawn, random);
+  for (float& v : truth[Group::kWrite]) v += static_cast<float>(0.2 * random.normal());
+  for (float& v : truth[Group::kLinear]) v += static_cast<float>(0.2 * random.normal());
+  // What the perturbed tree answers becomes the target: a loss of about zero is possible.
+  const Tree tree = harden(truth);
+  std::vector<float> m(static_cast<std::size_t>(tree.n_m)), y(1);
+  for (std::size_t t = 0; t < data.steps(); ++t) {
+    step(tree, data.x.data() + t, fill.data(), m.data(), y.data());
+    data.value[t] = y[0];
+  }
+  Parameters<float> start = truth;
+  for (const Group g : {Group::kWrite, Group::kLinear, Group::kBias, Group::kRate, Group::kOutput})
+    for (float& v : start[g]) v += static_cast<float>(0.05 * random.normal());
+  LevenbergOptions options;
+  options.ridge = 1e-9;
+  const double before = levenberg(start, data, {}, nullptr, fill, no_iterations()).training_loss;
+  const LevenbergResult found = levenberg(start, data, {}, nullptr, fill, options);
+  EXPECT_GT(before, 1e-4);
+  EXPECT_LT(found.training_loss, 1e-3 * before);
+}
+
+// Windows of a recording that continue one another are the recording.
+TEST(Levenberg, WindowsThatContinueAreOneRecording) {
+  const Sequences data = recording(300, 5, true);
+  Sequences windows = data;
+  windows.offset = {0, 100, 180, 300};
+  const std::vector<std::uint8_t> continues = {0, 1, 1};
+  const std::vector<float> fill(1, 0.0F);
+  Random random(1), same(1);
+  const auto whole = linear_start(data, {}, fill, {}, random), cut = linear_start(windows, continues, fill, {}, same);
+  ASSERT_TRUE(whole && cut);
+  EXPECT_EQ(whole->values, cut->values);
+  LevenbergOptions options;
+  options.iterations = 5;
+  EXPECT_EQ(levenberg(*whole, data, {}, nullptr, fill, options).parameters.values,
+            levenberg(*cut, windows, continues, nullptr, fill, options).parameters.values);
+}
+
+TEST(Identify, BendsBeyondTheLinearSystem) {
+  const TrainingData data = training_data(recording(500, 6, true), 0.25);
+  IdentifyOptions options;
+  options.starts = 8;
+  options.survivors = 4;
+  const std::vector<Identified> found = identify(data, 1, options, 2);
+  ASSERT_FALSE(found.empty());
+  Random random(1);
+  LinearSystemOptions linear;
+  linear.states = 2;
+  const auto start = linear_start(data.training, {}, data.fill, linear, random);
+  ASSERT_TRUE(start.has_value());
+  const double straight =
+      levenberg(*start, data.training, {}, &data.validation, data.fill, no_iterations()).validation_loss;
+  EXPECT_LT(found.front().loss, 0.2 * straight);
+  const std::vector<Identified> again = identify(data, 1, options, 1);
+  ASSERT_EQ(again.size(), found.size());
+  EXPECT_EQ(again.front().parameters.values, found.front().parameters.values);  // whatever the number of threads
+}
+
+}  // namespace
+}  // namespace remede
