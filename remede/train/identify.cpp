@@ -24,7 +24,7 @@ LinearSystemOptions draw(Random& random) {
   options.states = one_of(random, {2, 3, 4, 6, 8});
   options.blend = one_of(random, {0.3, 0.9});
   options.extra_cells = one_of(random, {0, 1, 2, 4});
-  options.split = random.below(2) == 0;
+  options.depth = one_of(random, {0, 1, 1, 2});
   return options;
 }
 

@@ -228,21 +228,27 @@ bool fit_inputs(const std::vector<Recording>& all, int n_x, int n_y, System& sys
 }
 
 // The system as cells m = scale (s - s0), which begin at 0: m' = a m + b x + shift, all within the limit on the data.
-bool to_cells(const std::vector<Recording>& all, double blend, double limit, System& system, VectorXd& shift) {
+// ADDS the cells' values at all steps to `levels`, (cells) of (steps).
+bool to_cells(const std::vector<Recording>& all, double blend, double limit, System& system, VectorXd& shift,
+              std::vector<std::vector<double>>& levels) {
   const auto n = system.a.rows();
   shift = system.a * system.s0 - system.s0;
   system.constant += system.c * system.s0;
   VectorXd largest = VectorXd::Constant(n, 1e-9);
+  levels.resize(static_cast<std::size_t>(n));
   for (const Recording& r : all) {
     VectorXd m = VectorXd::Zero(n);
     for (Eigen::Index t = 0; t < r.x.rows(); ++t) {
       const VectorXd next = system.a * m + system.b * r.x.row(t).transpose() + shift;
       largest = largest.cwiseMax(next.cwiseAbs()).cwiseMax(((next - (1 - blend) * m) / blend).cwiseAbs());
       m = next;
+      for (Eigen::Index k = 0; k < n; ++k) levels[static_cast<std::size_t>(k)].push_back(m[k]);
     }
   }
   if (!largest.allFinite()) return false;
   const VectorXd scale = limit * largest.cwiseInverse();
+  for (Eigen::Index k = 0; k < n; ++k)
+    for (double& level : levels[static_cast<std::size_t>(k)]) level *= scale[k];
   system.a = (scale.asDiagonal() * system.a * scale.cwiseInverse().asDiagonal()).eval();
   system.b = (scale.asDiagonal() * system.b).eval();
   system.c = (system.c * scale.cwiseInverse().asDiagonal()).eval();
@@ -278,22 +284,39 @@ void write_leaf(const System& system, const VectorXd& shift, double blend, Rando
   }
 }
 
-// Every further leaf is a copy of the first; the root splits an input at one of its middle quantiles.
-void copy_leaf(const std::vector<Recording>& all, Random& random, Parameters<float>& p) {
+// Every further leaf is a copy of the first.
+void copy_leaf(Parameters<float>& p) {
   for (const Group g : {Group::kOutput, Group::kGate, Group::kWrite, Group::kBias, Group::kRate, Group::kLinear}) {
     const std::size_t row = p.shape.size(g) / static_cast<std::size_t>(p.shape.leaves());
     for (int l = 1; l < p.shape.leaves(); ++l)
       std::copy_n(p[g].begin(), row, p[g].begin() + static_cast<std::ptrdiff_t>(row) * l);
   }
-  if (p.shape.depth == 0) return;
-  const auto input = static_cast<Eigen::Index>(random.below(static_cast<std::uint64_t>(p.shape.n_x)));
-  std::vector<double> values;
-  for (const Recording& r : all) values.insert(values.end(), r.x.col(input).begin(), r.x.col(input).end());
-  std::sort(values.begin(), values.end());
-  const double quantile = random.uniform(0.25, 0.75);
-  p[Group::kIndex][static_cast<std::size_t>(input)] = 1.0F;
-  p[Group::kThreshold][static_cast<std::size_t>(input)] =
-      static_cast<float>(values[static_cast<std::size_t>(quantile * static_cast<double>(values.size() - 1))]);
+}
+
+// Every node splits an input or a state at one of its middle quantiles. `values`: (inputs and states) of (steps).
+void draw_splits(std::vector<std::vector<double>>& values, Random& random, Parameters<float>& p) {
+  for (std::vector<double>& of : values) std::sort(of.begin(), of.end());
+  const auto n_v = static_cast<std::size_t>(p.shape.n_v());
+  for (int i = 0; i < p.shape.nodes(); ++i) {
+    const std::size_t feature = random.below(values.size());
+    const double quantile = random.uniform(0.25, 0.75);
+    const std::vector<double>& of = values[feature];
+    const std::size_t at = static_cast<std::size_t>(i) * n_v + feature;
+    p[Group::kIndex][at] = 1.0F;
+    p[Group::kThreshold][at] =
+        static_cast<float>(of[static_cast<std::size_t>(quantile * static_cast<double>(of.size() - 1))]);
+  }
+}
+
+// Inputs at all steps, (n_x) of (steps).
+std::vector<std::vector<double>> inputs_of(const std::vector<Recording>& all, int n_x) {
+  std::vector<std::vector<double>> values(static_cast<std::size_t>(n_x));
+  for (const Recording& r : all)
+    for (Eigen::Index i = 0; i < n_x; ++i) {
+      std::vector<double>& of = values[static_cast<std::size_t>(i)];
+      of.insert(of.end(), r.x.col(i).begin(), r.x.col(i).end());
+    }
+  return values;
 }
 
 }  // namespace
@@ -310,16 +333,19 @@ std::optional<Parameters<float>> linear_start(const Sequences& data, std::span<c
   std::optional<System> system = realise(response, data.n_x, data.n_y, options.states, options.largest_pole);
   VectorXd shift;
   if (!system || !fit_inputs(all, data.n_x, data.n_y, *system)) return std::nullopt;
-  if (!to_cells(all, options.blend, options.largest_cell, *system, shift)) return std::nullopt;
+  std::vector<std::vector<double>> values = inputs_of(all, data.n_x), levels;
+  if (!to_cells(all, options.blend, options.largest_cell, *system, shift, levels)) return std::nullopt;
+  values.insert(values.end(), levels.begin(), levels.end());
   Shape shape;
-  shape.depth = options.split ? 1 : 0;
+  shape.depth = options.depth;
   shape.n_x = data.n_x;
   shape.n_m = static_cast<int>(system->a.rows()) + options.extra_cells;
   shape.n_y = data.n_y;
   shape.form = {WriteRule::kBlend, WriteReads::kInputsAndMemory, true, LeafOutput::kLinear, OutputOrder::kZero};
   Parameters<float> start(shape);
   write_leaf(*system, shift, options.blend, random, start);
-  copy_leaf(all, random, start);
+  copy_leaf(start);
+  draw_splits(values, random, start);
   return start;
 }
 

@@ -66,17 +66,17 @@ TEST(LinearSystem, NeedsEnoughData) {
   EXPECT_FALSE(linear_start(recording(12, 1, false), {}, fill, {}, random).has_value());
 }
 
-// Both leaves of a split begin as copies: the answer is that of the leaf alone.
-TEST(LinearSystem, ASplitChangesNothingAtFirst) {
+// All leaves begin as copies: the answer is that of the leaf alone.
+TEST(LinearSystem, SplitsChangeNothingAtFirst) {
   const Sequences data = recording(400, 2, true);
   const std::vector<float> fill(1, 0.0F);
   LinearSystemOptions options;
   Random one(1), two(1);
   const auto plain = linear_start(data, {}, fill, options, one);
-  options.split = true;
+  options.depth = 2;
   const auto split = linear_start(data, {}, fill, options, two);
   ASSERT_TRUE(plain && split);
-  EXPECT_EQ(split->shape.depth, 1);
+  EXPECT_EQ(split->shape.leaves(), 4);
   EXPECT_EQ(levenberg(*plain, data, {}, nullptr, fill, no_iterations()).training_loss,
             levenberg(*split, data, {}, nullptr, fill, no_iterations()).training_loss);
 }
@@ -88,7 +88,7 @@ TEST(Levenberg, FindsTheNumbersThatMadeTheData) {
   LinearSystemOptions drawn;
   drawn.states = 2;
   drawn.extra_cells = 1;
-  drawn.split = true;
+  drawn.depth = 1;
   Parameters<float> truth = *linear_start(data, {}, fill, drawn, random);
   for (float& v : truth[Group::kWrite]) v += static_cast<float>(0.2 * random.normal());
   for (float& v : truth[Group::kLinear]) v += static_cast<float>(0.2 * random.normal());
