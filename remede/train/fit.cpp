@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <iterator>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -11,6 +13,7 @@
 #include "remede/model/ranges.h"
 #include "remede/simplify/simplify.h"
 #include "remede/train/choose.h"
+#include "remede/train/direct.h"
 #include "remede/train/effects.h"
 #include "remede/train/forest.h"
 #include "remede/train/frontier/trends.h"
@@ -104,14 +107,34 @@ Score score_held_out(const std::vector<Candidate>& candidates, const std::vector
   return sum;
 }
 
-std::vector<std::vector<Model>> models_of(const SearchResult& found, const std::vector<Prepared>& folds,
-                                          const Schema& schema, const Config& config) {
+// Those of the search first, then those that were learned directly.
+std::vector<std::vector<Model>> models_of(const SearchResult& found, const DirectModels& direct,
+                                          const std::vector<Prepared>& folds, const Schema& schema,
+                                          const Config& config) {
   std::vector<std::vector<Model>> models;
   for (const std::vector<Finalist>& start : found.finalists) {
     std::vector<Model>& copies = models.emplace_back();
     for (std::size_t f = 0; f < folds.size(); ++f) copies.push_back(model_of(start[f], folds[f], schema, config));
   }
+  for (const DirectCandidate& candidate : direct.candidates) models.push_back(candidate.copies);
   return models;
+}
+
+// Directly learned models that are clearly worse than the best of the search are not worth simplifying.
+void drop_hopeless(const SearchResult& found, const Recipe& recipe, DirectModels& direct) {
+  double loss = std::numeric_limits<double>::infinity(), wrong = 1;
+  for (const std::vector<Finalist>& start : found.finalists) {
+    double of_start = 0, wrong_of_start = 0;
+    for (const Finalist& copy : start) {
+      of_start += copy.loss / static_cast<double>(start.size());
+      wrong_of_start += (1 - copy.accuracy) / static_cast<double>(start.size());
+    }
+    loss = std::min(loss, of_start);
+    wrong = std::min(wrong, wrong_of_start);
+  }
+  std::erase_if(direct.candidates, [&](const DirectCandidate& c) {
+    return c.loss > recipe.hopeless_loss * loss && c.wrong > wrong + recipe.hopeless_errors;
+  });
 }
 
 double mean_solved_loss(const std::vector<Prepared>& folds, const Config& config) {
@@ -121,23 +144,37 @@ double mean_solved_loss(const std::vector<Prepared>& folds, const Config& config
   return sum;
 }
 
+// Nothing where the finalist stays as it is: its form is exact, or it is out of time, or lost.
+std::optional<Model> polished_model(const Finalist& finalist, const TrainingData& all, const Prepared& prepared,
+                                    const Schema& schema, const Config& config, const std::function<bool()>& hurry) {
+  if (finalist.plan.shape.form.leaf_output != LeafOutput::kLinear) return std::nullopt;
+  const Finalist polished = polish(finalist, all, config.executor, hurry);
+  if (polished.parameters.values == finalist.parameters.values) return std::nullopt;
+  return model_of(polished, prepared, schema, config);
+}
+
+std::optional<Model> refitted_model(const DirectCandidate& candidate, std::size_t kept, const TrainingData& all) {
+  return candidate.refit ? candidate.refit(kept, all) : std::nullopt;
+}
+
 // Polishes what was chosen, on all the data, where data are few enough for that to matter. A tree that predicts these
 // data worse afterwards stays as it was.
-void polish_all(const std::vector<std::vector<Finalist>>& finalists, std::vector<Candidate>& candidates,
-                const Dataset& training, const std::vector<Prepared>& folds, const Config& config, Session& session) {
+void polish_all(const std::vector<std::vector<Finalist>>& finalists, const DirectModels& direct,
+                std::vector<Candidate>& candidates, const Dataset& training, const std::vector<Prepared>& folds,
+                const Config& config, Session& session) {
   const auto hurry = [&session] { return session.hurry(); };
   const Sequences judged = thinned(training.sequences, config.recipe);
   const Sequences weighted = with_class_weights(judged, config);
   const TrainingData all = everything(training, folds.front(), config);  // scales are the same in every fold
   parallel_for(candidates.size(), config.threads, [&](std::size_t i, int) {
     Candidate& c = candidates[i];
-    const Finalist& finalist = finalists[c.finalist][c.kept];
-    if (finalist.plan.shape.form.leaf_output != LeafOutput::kLinear) return;
-    const Prepared& prepared = folds[c.kept];
+    std::optional<Model> again =
+        c.finalist < finalists.size()
+            ? polished_model(finalists[c.finalist][c.kept], all, folds[c.kept], training.schema, config, hurry)
+            : refitted_model(direct.candidates[c.finalist - finalists.size()], c.kept, all);
+    if (!again) return;
+    Model trained = std::move(*again);
     Model& model = c.copies[c.kept];
-    const Finalist polished = polish(finalist, all, config.executor, hurry);
-    if (polished.parameters.values == finalist.parameters.values) return;  // out of time, or lost
-    Model trained = model_of(polished, prepared, training.schema, config);
     SimplifyOptions options;
     options.tolerance = simplify_tolerance(config.recipe);
     options.tolerance.stop = hurry;
@@ -189,16 +226,22 @@ Fit fit(const Dataset& training, const Dataset* validation, const Config& config
   const bool shift_values = config.output_order != OutputOrder::kFirst;
   const std::vector<Prepared> folds =
       prepare_folds(training, validation, config, {may_shift_inputs(config), shift_values});
-  SearchResult found = run_recipe(config, training.schema, folds, session);
+  DirectModels direct = learn_directly(training.schema, folds, config, [&] { return session.halt(); });
+  SearchResult found;
+  if (!direct.solved) {
+    found = run_recipe(config, training.schema, folds, session);
+    drop_hopeless(found, config.recipe, direct);
+  }
   if (session.stop())
     found.finalists.resize(std::min<std::size_t>(found.finalists.size(), static_cast<std::size_t>(config.trees)));
 
   session.begin(Phase::kChoose);
-  const double polish_seconds = seconds_of_polish(found.finalists.front().front().plan, config, found.pace);
+  const double polish_seconds =
+      direct.solved ? 0 : seconds_of_polish(found.finalists.front().front().plan, config, found.pace);
   session.expect_in_phase(0, seconds_of_choice(found.finalists.size(), folds, config, found.pace.validation()),
                           polish_seconds);
   session.show_phase("simplify");
-  std::vector<Candidate> candidates = choose(models_of(found, folds, training.schema, config), folds, config,
+  std::vector<Candidate> candidates = choose(models_of(found, direct, folds, training.schema, config), folds, config,
                                              mean_solved_loss(folds, config), &session, polish_seconds);
   std::optional<FrontierChoice> choice =
       choose_size(candidates, training, validation != nullptr, folds, config, session);
@@ -214,7 +257,7 @@ Fit fit(const Dataset& training, const Dataset* validation, const Config& config
   session.show_phase("polish");
   const bool chose_model = choice && choice->model;  // which is finished
   if (validation == nullptr && result.held_out && !chose_model && !session.halt())
-    polish_all(found.finalists, candidates, training, folds, config, session);
+    polish_all(found.finalists, direct, candidates, training, folds, config, session);
   result.model = chose_model ? std::move(*choice->model) : assemble_kept(candidates);
   if (choice) result.frontier = std::move(choice->frontier);
   SimplifyOptions exactly;

@@ -17,7 +17,7 @@ constexpr std::uint64_t kGreedyStream = 0x6772656500000000;  // apart from the o
 constexpr double kPriorRows = 1;  // rows of the whole data's frequencies that are added to each leaf's own
 
 // Steps with a target, as rows of a table.
-struct Table {
+struct TargetTable {
   std::size_t n_x = 0, n_y = 0;
   bool classes = false;
   std::vector<float> x;             // (n_x, rows)
@@ -28,8 +28,8 @@ struct Table {
   std::size_t rows() const { return weight.size(); }
 };
 
-Table table_of(const Sequences& data, std::span<const std::size_t> steps) {
-  Table table;
+TargetTable table_of(const Sequences& data, std::span<const std::size_t> steps) {
+  TargetTable table;
   table.n_x = static_cast<std::size_t>(data.n_x);
   table.n_y = static_cast<std::size_t>(data.n_y);
   table.classes = !data.label.empty();
@@ -54,16 +54,16 @@ std::vector<std::size_t> steps_with_target(const Sequences& data) {
   return steps;
 }
 
-// Sums over rows: weights by class, or weighted values. A split gains by how much it raises the sum of
+// GreedySums over rows: weights by class, or weighted values. A split gains by how much it raises the sum of
 // sum^2 / weight over its sides: that lowers the Gini impurity, or the squared error.
-struct Sums {
+struct GreedySums {
   std::vector<double> of;  // (n_y)
   double squares = 0;      // of these
   double weight = 0;
   std::size_t rows = 0;
 
-  explicit Sums(std::size_t n_y) : of(n_y) {}
-  void add(const Table& table, std::size_t r, double sign) {
+  explicit GreedySums(std::size_t n_y) : of(n_y) {}
+  void add(const TargetTable& table, std::size_t r, double sign) {
     const double w = sign * table.weight[r];
     weight += w;
     rows += sign > 0 ? 1 : std::size_t(-1);
@@ -82,17 +82,17 @@ struct Sums {
   }
 };
 
-struct Split {
+struct GreedySplit {
   double gain = 0;
   std::size_t input = 0;
   float threshold = 0;
   bool missing_right = false;
 };
 
-struct Node {
+struct GreedyNode {
   std::size_t begin = 0, end = 0;  // of the rows, in every order
-  Sums sums;
-  Split split;        // the best one; gain 0: none
+  GreedySums sums;
+  GreedySplit split;  // the best one; gain 0: none
   int split_at = -1;  // when it was split, counted from 0; -1: a leaf
   std::size_t left = 0, right = 0;
   std::vector<std::size_t> held;  // rows of the validation table
@@ -100,12 +100,12 @@ struct Node {
 
 class Grower {
  public:
-  Grower(const Table& table, const Table* validation, const GreedyOptions& options)
+  Grower(const TargetTable& table, const TargetTable* validation, const GreedyOptions& options)
       : table_(table), validation_(validation), options_(options), prior_(table.n_y) {
     choose_inputs();
     sort_rows();
     for (std::size_t r = 0; r < table.rows(); ++r) prior_.add(table, r, 1);
-    Node root{0, table.rows(), prior_, {}, -1, 0, 0, {}};
+    GreedyNode root{0, table.rows(), prior_, {}, -1, 0, 0, {}};
     if (validation != nullptr) {
       root.held.resize(validation->rows());
       std::iota(root.held.begin(), root.held.end(), std::size_t{0});
@@ -155,8 +155,8 @@ class Grower {
     }
   }
 
-  Split best_split(const Node& node) const {
-    Split best;
+  GreedySplit best_split(const GreedyNode& node) const {
+    GreedySplit best;
     if (node.end - node.begin < 2 * options_.least_in_leaf) return best;
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
       const float* x = table_.x.data() + inputs_[i] * table_.rows();
@@ -168,11 +168,11 @@ class Grower {
   }
 
   // All thresholds of one input, missing values on one side.
-  void try_thresholds(const Node& node, std::size_t i, bool missing_right, Split& best) const {
+  void try_thresholds(const GreedyNode& node, std::size_t i, bool missing_right, GreedySplit& best) const {
     const std::vector<std::uint32_t>& order = order_[i];
     const float* x = table_.x.data() + inputs_[i] * table_.rows();
     std::size_t known = node.end;
-    Sums left(table_.n_y), right = node.sums;
+    GreedySums left(table_.n_y), right = node.sums;
     while (known > node.begin && std::isnan(x[order[known - 1]])) {
       --known;
       if (missing_right) continue;
@@ -202,7 +202,7 @@ class Grower {
     return std::nextafter(low, std::numeric_limits<float>::infinity());
   }
 
-  bool goes_right(const Table& table, std::size_t r, const Split& split) const {
+  bool goes_right(const TargetTable& table, std::size_t r, const GreedySplit& split) const {
     const float v = table.x[split.input * table.rows() + r];
     return std::isnan(v) ? split.missing_right : v >= split.threshold;
   }
@@ -215,8 +215,8 @@ class Grower {
         best = n;
     if (best == nodes_.size()) return false;
     add_score(nodes_[best], -1);
-    const Split split = nodes_[best].split;
-    Node left{nodes_[best].begin, 0, Sums(table_.n_y), {}, -1, 0, 0, {}}, right = left;
+    const GreedySplit split = nodes_[best].split;
+    GreedyNode left{nodes_[best].begin, 0, GreedySums(table_.n_y), {}, -1, 0, 0, {}}, right = left;
     right.end = nodes_[best].end;
     for (std::vector<std::uint32_t>& order : order_) {
       const auto middle = std::stable_partition(order.begin() + static_cast<std::ptrdiff_t>(left.begin),
@@ -240,7 +240,7 @@ class Grower {
   }
 
   // What a leaf answers: class probabilities, or means.
-  std::vector<double> answer(const Node& node) const {
+  std::vector<double> answer(const GreedyNode& node) const {
     std::vector<double> y(table_.n_y);
     for (std::size_t k = 0; k < y.size(); ++k) {
       const double prior = prior_.of[k] / prior_.weight;
@@ -251,7 +251,7 @@ class Grower {
   }
 
   // Adds what a leaf does on the validation rows that reach it, or takes it away.
-  void add_score(const Node& node, double sign) {
+  void add_score(const GreedyNode& node, double sign) {
     if (node.held.empty()) return;
     const std::vector<double> y = answer(node);
     const auto likeliest = static_cast<std::int32_t>(std::max_element(y.begin(), y.end()) - y.begin());
@@ -285,7 +285,7 @@ class Grower {
 
   // The subtree of a node, as it was when the tree had its best size. Returns its child number.
   std::int32_t write(std::size_t n, Tree& tree) const {
-    const Node& node = nodes_[n];
+    const GreedyNode& node = nodes_[n];
     if (node.split_at < 0 || node.split_at >= best_splits_) {
       const auto leaf = static_cast<std::int32_t>(tree.output.size() / table_.n_y);
       for (const double v : answer(node))
@@ -304,13 +304,13 @@ class Grower {
     return static_cast<std::int32_t>(at);
   }
 
-  const Table& table_;
-  const Table* validation_;
+  const TargetTable& table_;
+  const TargetTable* validation_;
   const GreedyOptions& options_;
-  Sums prior_;
+  GreedySums prior_;
   std::vector<std::size_t> inputs_;                // that may be tested
   std::vector<std::vector<std::uint32_t>> order_;  // (inputs_, rows)
-  std::vector<Node> nodes_;
+  std::vector<GreedyNode> nodes_;
   int splits_ = 0, best_splits_ = 0;
   double held_weight_ = 0, loss_ = 0, wrong_ = 0;  // of the validation data, all leaves together
   double best_loss_ = 0, best_wrong_ = 0;
@@ -326,8 +326,9 @@ GreedyTree grow_greedy(const Sequences& training, const Sequences* validation, c
     for (std::size_t& step : drawn) step = steps[random.below(steps.size())];
     steps = std::move(drawn);
   }
-  const Table table = table_of(training, steps);
-  const Table held = validation != nullptr ? table_of(*validation, steps_with_target(*validation)) : Table();
+  const TargetTable table = table_of(training, steps);
+  const TargetTable held =
+      validation != nullptr ? table_of(*validation, steps_with_target(*validation)) : TargetTable();
   return Grower(table, validation != nullptr ? &held : nullptr, options).result();
 }
 

@@ -14,17 +14,17 @@ namespace {
 constexpr std::uint64_t kIdentifyStream = 0x6964656e00000000;  // apart from the other random numbers of a fit
 
 template <typename T>
-T one_of(Random& random, std::initializer_list<T> choices) {
+T draw_one(Random& random, std::initializer_list<T> choices) {
   return *(choices.begin() + random.below(choices.size()));
 }
 
 LinearSystemOptions draw(Random& random) {
   LinearSystemOptions options;
-  options.arx_order = one_of(random, {4, 8, 12, 20});
-  options.states = one_of(random, {2, 3, 4, 6, 8});
-  options.blend = one_of(random, {0.3, 0.9});
-  options.extra_cells = one_of(random, {0, 1, 2, 4});
-  options.depth = one_of(random, {0, 1, 1, 2});
+  options.arx_order = draw_one(random, {4, 8, 12, 20});
+  options.states = draw_one(random, {2, 3, 4, 6, 8});
+  options.blend = draw_one(random, {0.3, 0.9});
+  options.extra_cells = draw_one(random, {0, 1, 2, 4});
+  options.depth = draw_one(random, {0, 1, 1, 2});
   return options;
 }
 

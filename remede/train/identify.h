@@ -6,9 +6,9 @@
 #include <functional>
 #include <vector>
 
-#include "remede/engine/parameters.h"
+#include "remede/executor/parameters.h"
+#include "remede/executor/training_data.h"
 #include "remede/train/levenberg.h"
-#include "remede/train/training_data.h"
 
 namespace remede {
 

@@ -9,7 +9,7 @@
 #include <span>
 
 #include "remede/data/sequences.h"
-#include "remede/engine/parameters.h"
+#include "remede/executor/parameters.h"
 
 namespace remede {
 

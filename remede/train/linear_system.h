@@ -7,7 +7,7 @@
 
 #include "remede/base/random.h"
 #include "remede/data/sequences.h"
-#include "remede/engine/parameters.h"
+#include "remede/executor/parameters.h"
 
 namespace remede {
 

@@ -1,0 +1,201 @@
+#include "remede/train/direct.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "remede/base/threads.h"
+#include "remede/train/greedy_tree.h"
+#include "remede/train/identify.h"
+#include "remede/train/score.h"
+#include "remede/train/state_merging.h"
+
+namespace remede {
+namespace {
+
+constexpr std::size_t kLeastInLeaf[] = {1, 5, 20};  // steps with a target in a leaf of a greedy tree: all are tried
+
+bool allows(const std::optional<LeafOutput>& given, LeafOutput needed) { return given.value_or(needed) == needed; }
+
+// Options that fix the shape of the tree leave no room for models of another shape.
+bool free_shape(const Config& c) {
+  return !c.recipe.single_start && !c.depth && c.output_order.value_or(OutputOrder::kZero) == OutputOrder::kZero;
+}
+bool allows_machine(const Config& c, const Schema& schema) {
+  return free_shape(c) && schema.task == Task::kClassification && !c.memory && c.form == FormChoice::kAuto &&
+         c.write_rule.value_or(WriteRule::kBlend) == WriteRule::kBlend && c.write_bias.value_or(true) &&
+         !c.write_reads && allows(c.leaf_output, LeafOutput::kConstant);
+}
+bool allows_greedy(const Config& c) {
+  return free_shape(c) && c.memory.value_or(0) == 0 && c.form == FormChoice::kAuto && !c.write_rule && !c.write_bias &&
+         !c.write_reads && allows(c.leaf_output, LeafOutput::kConstant);
+}
+bool allows_system(const Config& c, const Schema& schema) {
+  return free_shape(c) && schema.task == Task::kRegression && !c.memory && c.form != FormChoice::kPaper &&
+         c.write_rule.value_or(WriteRule::kBlend) == WriteRule::kBlend && c.write_bias.value_or(true) &&
+         c.write_reads.value_or(WriteReads::kInputsAndMemory) == WriteReads::kInputsAndMemory &&
+         allows(c.leaf_output, LeafOutput::kLinear);
+}
+
+Model model_of_tree(Tree tree, const Schema& schema, const Prepared& prepared, const Config& config, bool scaled) {
+  Model model;
+  model.schema = schema;
+  model.fill = prepared.fill;
+  model.trees.push_back(std::move(tree));
+  if (scaled) fold(prepared.scaling, prepared.objective, model.trees.back());
+  model.training.settings = settings(config);
+  check(model, "trained model");
+  return model;
+}
+
+std::size_t targets_in(const Sequences& data) {
+  return static_cast<std::size_t>(
+      std::count_if(data.weight.begin(), data.weight.end(), [](float w) { return w > 0.0F; }));
+}
+
+// A machine for every fold, or nothing. Machines are learned from raw data: symbols have no scale.
+std::optional<DirectCandidate> machine_candidate(const Schema& schema, const std::vector<Prepared>& folds,
+                                                 const Config& config, MergeTest test) {
+  DirectCandidate candidate;
+  double wrong = 0, loss = 0;
+  for (const Prepared& fold : folds) {
+    MergingLimits limits;
+    limits.symbols = static_cast<std::size_t>(config.recipe.machine_symbols);
+    limits.states = static_cast<std::size_t>(config.recipe.machine_states);
+    const auto machine = merge_states(fold.training, test, limits);
+    if (!machine) return std::nullopt;
+    candidate.copies.push_back(model_of_tree(tree_of(*machine), schema, fold, config, false));
+    const Score s = score(candidate.copies.back(), fold.validation);
+    wrong += (1 - s.accuracy) / static_cast<double>(folds.size());
+    loss += s.loss / static_cast<double>(folds.size());
+  }
+  candidate.wrong = wrong;
+  candidate.loss = loss;
+  return candidate;
+}
+
+bool makes_no_mistake(const DirectCandidate& machine, const std::vector<Prepared>& folds, const Recipe& recipe) {
+  const auto needed = static_cast<std::size_t>(recipe.machine_targets);
+  for (std::size_t f = 0; f < folds.size(); ++f)
+    if (!folds[f].held_out || targets_in(folds[f].validation) < needed ||
+        score(machine.copies[f], folds[f].validation).accuracy < 1 ||
+        score(machine.copies[f], folds[f].training).accuracy < 1)
+      return false;
+  return true;
+}
+
+void add_machines(const Schema& schema, const std::vector<Prepared>& folds, const Config& config, DirectModels& found) {
+  for (const MergeTest test : {MergeTest::kExact, MergeTest::kStatistical}) {
+    std::optional<DirectCandidate> machine = machine_candidate(schema, folds, config, test);
+    if (!machine) continue;
+    found.solved = test == MergeTest::kExact && config.trees == 1 && makes_no_mistake(*machine, folds, config.recipe);
+    found.candidates.push_back(std::move(*machine));
+    if (found.solved) return;
+  }
+}
+
+// One greedy tree for every fold.
+DirectCandidate greedy_candidate(const Schema& schema, const std::vector<Prepared>& folds, const Config& config,
+                                 const GreedyOptions& options) {
+  DirectCandidate candidate;
+  candidate.loss = candidate.wrong = 0;
+  std::vector<int> leaves;
+  for (const Prepared& fold : folds) {
+    GreedyTree grown = grow_greedy(fold.data.training, &fold.data.validation, options);
+    candidate.loss += grown.loss / static_cast<double>(folds.size());
+    candidate.wrong += grown.wrong / static_cast<double>(folds.size());
+    leaves.push_back(grown.tree.leaf_count());
+    candidate.copies.push_back(model_of_tree(std::move(grown.tree), schema, fold, config, true));
+  }
+  candidate.refit = [&schema, &folds, config, options, leaves](std::size_t kept, const TrainingData& all) {
+    GreedyOptions same = options;
+    same.leaves = leaves[kept];
+    return std::optional(
+        model_of_tree(grow_greedy(all.training, nullptr, same).tree, schema, folds[kept], config, true));
+  };
+  return candidate;
+}
+
+void add_greedy_trees(const Schema& schema, const std::vector<Prepared>& folds, const Config& config,
+                      const std::function<bool()>& stop, DirectModels& found) {
+  const Sequences& training = folds.front().data.training;
+  if (training.n_x == 0 || static_cast<double>(training.steps()) * training.n_x > config.recipe.greedy_numbers) return;
+  std::vector<GreedyOptions> plans;
+  GreedyOptions options;
+  options.leaves = config.recipe.greedy_leaves;
+  options.seed = static_cast<std::uint64_t>(config.seed);
+  for (const std::size_t least : kLeastInLeaf) {
+    options.least_in_leaf = least;
+    plans.push_back(options);
+  }
+  options.least_in_leaf = kLeastInLeaf[0];
+  options.inputs = config.recipe.greedy_inputs;
+  options.resample = true;
+  const std::size_t members =
+      config.trees > 1 ? static_cast<std::size_t>(config.recipe.greedy_members) * static_cast<std::size_t>(config.trees)
+                       : 0;
+  for (std::size_t i = 0; i < members; ++i, ++options.stream) plans.push_back(options);
+  std::vector<std::optional<DirectCandidate>> grown(plans.size());
+  parallel_for(plans.size(), config.threads, [&](std::size_t i, int) {
+    if (!stop()) grown[i] = greedy_candidate(schema, folds, config, plans[i]);
+  });
+  const auto better = [&](const DirectCandidate& a, const DirectCandidate& b) {
+    return schema.task == Task::kClassification && a.wrong != b.wrong ? a.wrong < b.wrong : a.loss < b.loss;
+  };
+  // Of the trees that may test everything only the best is offered; the members of a forest all are.
+  std::optional<DirectCandidate> best;
+  for (std::size_t i = 0; i < grown.size(); ++i) {
+    if (!grown[i]) continue;
+    if (i >= std::size(kLeastInLeaf))
+      found.candidates.push_back(std::move(*grown[i]));
+    else if (!best || better(*grown[i], *best))
+      best = std::move(*grown[i]);
+  }
+  if (best) found.candidates.push_back(std::move(*best));
+}
+
+void add_systems(const Schema& schema, const std::vector<Prepared>& folds, const Config& config,
+                 const std::function<bool()>& stop, DirectModels& found) {
+  std::vector<std::vector<Identified>> of_fold;
+  std::size_t count = static_cast<std::size_t>(std::max(config.recipe.system_candidates, config.trees));
+  for (const Prepared& fold : folds) {
+    IdentifyOptions options;
+    options.starts = static_cast<int>(scale_of(config).starts * config.recipe.system_starts);
+    options.survivors = config.recipe.system_survivors;
+    options.work = config.recipe.system_work / static_cast<double>(folds.size());
+    of_fold.push_back(identify(fold.data, static_cast<std::uint64_t>(config.seed), options, config.threads, stop));
+    count = std::min(count, of_fold.back().size());
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    DirectCandidate candidate;
+    std::vector<Identified> systems;
+    for (std::size_t f = 0; f < folds.size(); ++f) {
+      systems.push_back(std::move(of_fold[f][i]));
+      candidate.copies.push_back(model_of_tree(harden(systems[f].parameters), schema, folds[f], config, true));
+      candidate.loss += systems[f].loss / static_cast<double>(folds.size());
+    }
+    candidate.refit = [&schema, &folds, config, systems, stop](std::size_t kept, const TrainingData& all) {
+      LevenbergOptions options;
+      options.iterations = std::max(3, systems[kept].iterations / 2);
+      options.ridge = config.recipe.system_refit_ridge;
+      const LevenbergResult again =
+          levenberg(systems[kept].parameters, all.training, all.continues, nullptr, all.fill, options, stop);
+      return std::optional(model_of_tree(harden(again.parameters), schema, folds[kept], config, true));
+    };
+    found.candidates.push_back(std::move(candidate));
+  }
+}
+
+}  // namespace
+
+DirectModels learn_directly(const Schema& schema, const std::vector<Prepared>& folds, const Config& config,
+                            const std::function<bool()>& stop) {
+  DirectModels found;
+  if (folds.front().objective != default_objective(schema.task)) return found;
+  if (allows_machine(config, schema) && !stop()) add_machines(schema, folds, config, found);
+  if (found.solved) return found;
+  if (allows_greedy(config) && !stop()) add_greedy_trees(schema, folds, config, stop, found);
+  if (allows_system(config, schema) && !stop()) add_systems(schema, folds, config, stop, found);
+  return found;
+}
+
+}  // namespace remede

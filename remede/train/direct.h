@@ -1,0 +1,36 @@
+// Models that are learned directly, without gradient descent: finite-state machines where the inputs are symbols
+// (state_merging.h), greedy trees where no memory is needed (greedy_tree.h), identified systems where recorded inputs
+// drive recorded outputs (identify.h). They stand beside the finalists of the search, and validation data choose.
+#pragma once
+
+#include <functional>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "remede/data/dataset.h"
+#include "remede/model/model.h"
+#include "remede/train/config.h"
+#include "remede/train/prepare.h"
+
+namespace remede {
+
+struct DirectCandidate {
+  std::vector<Model> copies;  // one for each fold, in the data's own units
+  double loss = 0;            // on validation data, in the units of training, over all folds
+  double wrong = 1;           // share of wrong classes there; classification
+  // Learns again from all the data what copy `kept` learned from its fold; nothing where it stays as it is.
+  std::function<std::optional<Model>(std::size_t kept, const TrainingData& all)> refit;
+};
+
+struct DirectModels {
+  std::vector<DirectCandidate> candidates;
+  bool solved = false;  // the first is a machine that makes no mistake on training and validation data
+};
+
+// What the configuration allows and the data suggest. Stops early, with what is finished, when `stop` says so.
+// REQUIRES: `folds` and `schema` outlive the candidates.
+DirectModels learn_directly(const Schema& schema, const std::vector<Prepared>& folds, const Config& config,
+                            const std::function<bool()>& stop);
+
+}  // namespace remede
