@@ -174,7 +174,7 @@ Dataset read_training(const TrainFlags& flags, const Config& config, std::option
     validation = std::move(parts.validation);
     return std::move(parts.training);
   }
-  Dataset training = read_dataset(flags.data, flags.roles);
+  Dataset training = encode_for_fit(read_raw(open_files(flags.data), flags.roles), !flags.validation.empty(), config);
   if (!flags.validation.empty()) validation = read_dataset(flags.validation, training.schema, flags.roles, true);
   return training;
 }

@@ -76,7 +76,7 @@ void describe_inputs(const RawDataset& raw, Description& to) {
   for (std::size_t i = 0; i < raw.inputs.size(); ++i) {
     const RawInput& input = raw.inputs[i];
     ColumnDescription column;
-    column.name = input.gap ? input.name + "_gap" : input.name;
+    column.name = input.gap ? gap_name(input.name) : input.name;
     column.role = "input";
     const std::vector<float> values = values_of(s.x, raw.inputs.size(), i);
     column.missing = s.steps() - values.size();

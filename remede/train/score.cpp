@@ -40,6 +40,15 @@ UnitScores score_units(const Model& model, const Sequences& data) {
   return units;
 }
 
+void add_unknown(UnknownTargets unknown, Score& score) {
+  if (unknown.count == 0) return;
+  const double weight = score.weight + unknown.weight;
+  score.targets += unknown.count;
+  score.accuracy *= score.weight / weight;
+  score.loss = (score.loss * score.weight - unknown.weight * log(kLeastProbability)) / weight;
+  score.weight = weight;
+}
+
 Score score(const Model& model, const Sequences& data, int threads) {
   const Objective& objective = model.objective();
   const Predictions predictions = predict_batch(model, data, threads);
