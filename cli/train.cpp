@@ -212,6 +212,7 @@ void train(const CLI::App& verb, TrainFlags flags) {
   std::optional<Dataset> validation;
   const Dataset training = read_training(flags, config, validation);
   show_notes(flags.data, training, flags.quiet);
+  if (validation && !flags.validation.empty()) show_notes(flags.validation, *validation, flags.quiet);
 
   CheckpointFile checkpoint(asked ? flags.checkpoint : unasked, asked ? 0.0 : kSecondsBeforeCheckpoint,
                             notes_of(flags));

@@ -60,7 +60,7 @@ void set_values(Dataset& data, const Matrix& value, const Vector<float>& weight,
 }
 
 void multiply_weights(Dataset& data, const Vector<float>& weight) {
-  std::vector<float>& weights = data.sequences.weight;
+  Column<float>& weights = data.sequences.weight;
   expect_steps(weight.shape(0), data.sequences.steps(), "weights");
   for (std::size_t t = 0; t < weights.size(); ++t) weights[t] *= weight.data()[t];
 }

@@ -53,31 +53,30 @@ void add_column(PythonFrame& to, const std::string& name, CellBlock block) {
 }
 
 // `missing`: a byte per row, not 0 where the cell is missing.
-CellBlock block_of(PythonFrame& to, const std::string& name, const nb::object& values,
+CellBlock block_of(PythonFrame& to, const std::string& name, const AnyColumn& array,
                    const std::optional<ByteColumn>& missing) {
-  const auto array = nb::cast<AnyColumn>(values);
   CellBlock block;
   block.rows = array.shape(0);
   block.type = type_of(array.dtype(), name);
   block.values = static_cast<const std::uint8_t*>(array.data());
   block.stride = array.stride(0) * static_cast<std::ptrdiff_t>(array.itemsize());
-  to.kept.push_back(values);
+  to.frame.owners.push_back(std::make_shared<AnyColumn>(array));
   if (!missing) return block;
   if (missing->shape(0) != block.rows)
     fail("column '{}': expected {} marks of missing values, got {}", name, block.rows, missing->shape(0));
   block.missing = missing->data();
   block.missing_stride = missing->stride(0);
-  to.kept.push_back(nb::cast(*missing));
+  to.frame.owners.push_back(std::make_shared<ByteColumn>(*missing));
   return block;
 }
 
-void add_numbers(PythonFrame& to, const std::string& name, const nb::object& values,
+void add_numbers(PythonFrame& to, const std::string& name, const AnyColumn& values,
                  const std::optional<ByteColumn>& missing) {
   add_column(to, name, block_of(to, name, values, missing));
 }
 
 // The cells are numbers of words; one below 0 is missing.
-void add_words(PythonFrame& to, const std::string& name, const nb::object& numbers,
+void add_words(PythonFrame& to, const std::string& name, const AnyColumn& numbers,
                const std::vector<std::string>& words) {
   CellBlock block = block_of(to, name, numbers, std::nullopt);
   auto texts = std::make_shared<Texts>();
@@ -93,7 +92,7 @@ void add_bytes(PythonFrame& to, const std::string& name, const ByteMatrix& bytes
   block.type = CellType::kBytes;
   block.values = bytes.data();
   block.stride = static_cast<std::ptrdiff_t>(bytes.shape(1));
-  to.kept.push_back(nb::cast(bytes));
+  to.frame.owners.push_back(std::make_shared<ByteMatrix>(bytes));
   add_column(to, name, std::move(block));
 }
 

@@ -10,10 +10,10 @@
 
 namespace remede::python {
 
-// Columns of NumPy arrays are read in place: `kept` keeps them.
+// Columns of NumPy arrays are read in place: the frame's owners keep them. The last copy of a frame must be destroyed
+// by a thread that holds the interpreter's lock: that of this object.
 struct PythonFrame {
   Frame frame;
-  std::vector<nanobind::object> kept;
 };
 
 // Frames, and paths of files, in this order. The frames must live until they are read.

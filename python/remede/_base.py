@@ -476,9 +476,9 @@ def warn_of(data: Any) -> None:
 
 def all_numbered(X: Any) -> bool:
     """A frame whose columns are numbered rather than named is an array to scikit-learn."""
-    columns = getattr(X, "columns", None)
-    if columns is None or callable(columns) or isinstance(X, (list, str)):
+    if type(X).__module__.split(".")[0] != "pandas":
         return False
+    columns = list(X.columns)
     kinds = {isinstance(name, str) for name in columns}
     if len(kinds) > 1:
         raise TypeError("Feature names are only supported if all input features have string names, but your input has "

@@ -22,20 +22,20 @@ def is_frame(x: Any) -> bool:
     return hasattr(x, "__arrow_c_stream__") or (hasattr(x, "columns") and hasattr(x, "shape"))
 
 
-def frame_of(table: Any, index: tuple[str, ...] = (), panel: bool = False) -> _native.Frame:
+def frame_of(table: Any, index: tuple[str, ...] = (), panel: bool = False, called: str = "data") -> _native.Frame:
     """The columns of a table with names. index: names of levels of a pandas index that are wanted as columns. panel: the two levels of
-    the index are wanted, whatever they are called."""
+    the index are wanted, whatever they are called. called: the name of the table, for messages."""
     if isinstance(table, np.ndarray):
-        frame = _native.Frame()
+        frame = _native.Frame(called)
         for name in table.dtype.names:
             add_array(frame, str(name), table[name])
         return frame
     library = library_of(table)
     if library == "pandas":
-        return pandas_frame(table, index, panel)
+        return pandas_frame(table, index, panel, called)
     if library == "polars":
-        return polars_frame(table)
-    return arrow_frame(table)
+        return polars_frame(table, called)
+    return arrow_frame(table, called)
 
 
 def category_columns(table: Any) -> list[str]:
@@ -50,8 +50,8 @@ def category_columns(table: Any) -> list[str]:
     return [name for name in names or () if str(schema.field(name).type).startswith("dictionary")] if library_of(table) == "pyarrow" else []
 
 
-def pandas_frame(table: Any, index: tuple[str, ...], panel: bool) -> _native.Frame:
-    frame = _native.Frame()
+def pandas_frame(table: Any, index: tuple[str, ...], panel: bool, called: str) -> _native.Frame:
+    frame = _native.Frame(called)
     names = [column_name(name) for name in table.columns]
     levels = dict(zip(index_names(table), range(table.index.nlevels))) if index or panel else {}
     for name, level in levels.items():
@@ -126,10 +126,11 @@ def durations(array: np.ndarray) -> list[Any]:
 
 
 def native(array: np.ndarray) -> np.ndarray:
-    """In the byte order of this machine, and not wider than a double."""
+    """In the byte order of this machine, not wider than a double, and not at odd places in memory."""
     if array.dtype.kind == "f" and array.dtype.itemsize not in (4, 8):
         return array.astype(np.float64)
-    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+    array = array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+    return np.ascontiguousarray(array) if array.strides[0] % array.itemsize else array
 
 
 def marks(missing: np.ndarray) -> np.ndarray:
@@ -154,16 +155,15 @@ def blank_where(texts: np.ndarray, missing: np.ndarray, mask: np.ndarray | None)
     return matrix
 
 
-def polars_frame(table: Any) -> _native.Frame:
+def polars_frame(table: Any, called: str) -> _native.Frame:
     """Times, decimals and the like as the text that polars writes; all else in place."""
     import polars
 
     table = table.collect() if hasattr(table, "collect") else table
-    plain = {*polars.INTEGER_DTYPES, polars.Float32, polars.Float64, polars.Boolean, polars.String, polars.Null, polars.Binary} - {
-        getattr(polars, "Int128", None), getattr(polars, "UInt128", None)}
+    plain = {*(f"{sign}Int{bits}" for sign in ("", "U") for bits in (8, 16, 32, 64)), "Float32", "Float64", "Boolean", "String", "Null", "Binary"}
     texts = []
     for column in table.get_columns():
-        if column.dtype in plain or column.dtype.is_nested() or column.dtype == polars.Object:
+        if str(column.dtype) in plain or column.dtype.is_nested() or column.dtype == polars.Object:
             continue
         if column.dtype in (polars.Categorical, polars.Enum):
             texts.append(column.cast(polars.String))
@@ -173,14 +173,14 @@ def polars_frame(table: Any) -> _native.Frame:
         except polars.exceptions.PolarsError:  # it writes none of these
             lines = ["" if cell is None else str(cell) for cell in column.to_list()]
         texts.append(polars.Series(column.name, lines[:len(column)], dtype=polars.String))
-    frame = _native.Frame(capital_booleans=False)
+    frame = _native.Frame(called, capital_booleans=False)
     frame.add_arrow(table.with_columns(texts) if texts else table)
     return frame
 
 
-def arrow_frame(table: Any) -> _native.Frame:
+def arrow_frame(table: Any, called: str) -> _native.Frame:
     """With pyarrow times, decimals and the like become the text that it writes; without it only numbers and words can be read."""
-    frame = _native.Frame(capital_booleans=False)
+    frame = _native.Frame(called, capital_booleans=False)
     try:
         import pyarrow
     except ImportError:

@@ -90,7 +90,7 @@ def tables_of(x: Any, *, axes: str | None, names: list[str] | None, index: tuple
     if is_frame(x):
         return tables_of_frame(x, names, index)
     if isinstance(x, (list, tuple)) and len(x) > 0 and all(is_frame(s) for s in x):
-        frames = [frame_of(s, index) for s in x]
+        frames = [frame_of(s, index, called=f"frame {k}") for k, s in enumerate(x)]
         return Tables(frames, "frames", names=frames[0].names, categories=category_columns(x[0]))
     if isinstance(x, (list, tuple)) and len(x) > 0 and all(is_matrix(s) for s in x):
         return tables_of_list(x, names)

@@ -24,7 +24,7 @@ class CsvReader {
  public:
   static constexpr std::size_t kMaxRow = std::size_t{64} << 20;  // bytes; beyond that it is not a table
   static constexpr std::size_t kMaxColumns =
-      std::size_t{1} << 17;  // twice the inputs of a model, for ids, targets and what is ignored
+      std::size_t{1} << 17;                        // twice the inputs of a model, for ids, targets and what is ignored
   static constexpr const char* kRowWord = "line";  // what line() counts
 
   // Reads the header. `block`: bytes asked for at once.

@@ -13,12 +13,6 @@
 
 namespace remede {
 
-// Targets of a class that the schema does not know. In scores they count as wrong.
-struct UnknownTargets {
-  std::size_t count = 0;
-  double weight = 0.0;
-};
-
 struct Dataset {
   Schema schema;
   Sequences sequences;

@@ -11,7 +11,7 @@
 namespace remede {
 
 void RowLines::add(std::uint64_t line) {
-  if (line != next_) jumps_.emplace_back(rows_, line);
+  if (rows_ == 0 || line != next_) jumps_.emplace_back(rows_, line);
   ++rows_;
   next_ = line + 1;
 }

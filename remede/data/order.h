@@ -28,12 +28,12 @@ class RowLines {
 
 // Where the steps of sequences come from.
 struct StepOrder {
-  Column<std::int64_t> offset;  // (sequences + 1)
-  Column<std::int64_t> row;     // (steps) row of each step
-  bool as_in_file = true;       // row[s] == s
+  Column<std::int64_t> offset;     // (sequences + 1)
+  Column<std::int64_t> row;        // (steps) row of each step
+  bool as_in_file = true;          // row[s] == s
   std::size_t repeated_times = 0;  // steps whose time is that of the step before
-  Texts ids;                    // (sequences) empty without an id column
-  Texts times;                  // (steps) empty without a time column
+  Texts ids;                       // (sequences) empty without an id column
+  Texts times;                     // (steps) empty without a time column
 };
 
 // Takes the id and time of each row and puts the rows in order at the end. A file that is in order already, as most

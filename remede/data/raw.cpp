@@ -167,13 +167,6 @@ RawDataset assemble(Table& table, ColumnLayout& layout, Schema schema) {
   return raw;
 }
 
-ByteSource as_table(ByteSource source) {
-  constexpr std::size_t kHead = std::size_t{1} << 16;
-  std::string head;
-  ByteSource whole = peeked(unpacked(std::move(source)), kHead, head);
-  return looks_like_ts(head) ? ts_as_table(std::move(whole)) : std::move(whole);
-}
-
 // Reads the first table with the layout that `lay` makes of its columns, the others like it.
 template <typename Lay, typename Make>
 RawDataset read_tables(std::vector<TableSource> tables, const Roles& roles, const Schema& schema, Lay lay, Make make) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "remede/base/arithmetic.h"
 #include "remede/base/error.h"
 #include "remede/objective/truth.h"
 

@@ -108,7 +108,8 @@ Folding folding_of(const Dataset& training, const Config& config) {
   const std::size_t folds = std::min(parts, kMostFolds);
   const std::size_t count = training.sequences.count();
   const bool few = count < kFewHeldOut * folds && count >= kLeastInFold * parts;
-  if (config.recipe != Recipe::kDefault || fraction == 0 || fraction > 0.5 || !few || !training.group.empty()) return {};
+  if (config.recipe != Recipe::kDefault || fraction == 0 || fraction > 0.5 || !few || !training.group.empty())
+    return {};
   return {parts, folds};
 }
 
@@ -197,7 +198,8 @@ std::vector<Prepared> prepare_folds(const Dataset& training, const Dataset* vali
   // The folds' trees may end in one model: they cannot each have learned their own order of words.
   if (folding.folds == 1 || std::any_of(codes.begin(), codes.end(), is_ordered_by_target))
     return {prepare(training, validation, config, shifts)};
-  std::vector<std::vector<std::uint32_t>> dealt = deal_folds(training, folding.parts, static_cast<std::uint64_t>(config.seed));
+  std::vector<std::vector<std::uint32_t>> dealt =
+      deal_folds(training, folding.parts, static_cast<std::uint64_t>(config.seed));
   dealt.resize(folding.folds);
   std::vector<Prepared> prepared;
   std::vector<std::uint8_t> held(all.count());

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "remede/base/arithmetic.h"
 #include "remede/model/batch.h"
 #include "remede/objective/truth.h"
 
