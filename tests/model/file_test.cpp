@@ -170,6 +170,7 @@ TEST(ModelFile, FilesWithAllRolesStillReadTheSame) {
   std::string wrong = read_file(kFiles + "v3_roles.json");
   wrong.replace(wrong.find("\"time_gap\": true"), 16, "\"time_gap\": 1   ");
   EXPECT_THAT(error_of([&] { model_from_json(wrong, "m.json"); }), HasSubstr("time_gap: expected true or false"));
+}
 
 // Version 3: the objective, whose link makes the answers.
 TEST(ModelFile, FilesWithAnObjectiveAnswerByItsLink) {
