@@ -167,6 +167,9 @@ void add_role_flags(CLI::App& verb, Roles& roles, bool with_task) {
       ->check(one_of({"step", "sequence"}))
       ->type_name("step|sequence")
       ->group(group);
+  verb.add_flag("--strict-time", roles.strict_time,
+                "Refuse a time that occurs twice in a sequence (default: such rows keep their order)")
+      ->group(group);
   add_format_flags(verb, roles.format);
   if (with_task) add_schema_flags(verb, roles);
   add_roles_file_flag(verb, roles);

@@ -1,6 +1,7 @@
 // remede describe DATA: how a data file is interpreted.
 #include "remede/data/describe.h"
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <string>
@@ -12,6 +13,7 @@
 #include "cli/files.h"
 #include "cli/tables.h"
 #include "cli/verbs.h"
+#include "remede/base/error.h"
 #include "remede/base/text.h"
 #include <CLI/CLI.hpp>
 
@@ -39,7 +41,8 @@ std::string values_text(const ColumnDescription& column, std::size_t steps) {
   if (column.role == "time")
     return fmt::format("{} to {}", printable(column.words[0].first), printable(column.words[1].first));
   if (column.type == "number") {
-    if (std::isnan(column.median)) return "no value";
+    if (std::isnan(column.low)) return "no value";
+    if (std::isnan(column.median)) return fmt::format("{:.6g} to {:.6g}", column.low, column.high);
     return fmt::format("{:.6g} to {:.6g}, median {:.6g}", column.low, column.high, column.median);
   }
   std::string text;
@@ -57,6 +60,17 @@ std::string type_text(const ColumnDescription& column) {
   return column.type;
 }
 
+std::string columns_text(const Description& d) {
+  std::vector<std::vector<std::string>> rows = {{"column", "role", "type", "missing", "values"}};
+  for (const ColumnDescription& column : d.columns)
+    rows.push_back({printable(column.name), column.role, type_text(column), share(column.missing, d.steps),
+                    values_text(column, d.steps)});
+  std::string text = '\n' + left_table(rows);
+  if (!d.suggestions.empty()) text += '\n';
+  for (const std::string& suggestion : d.suggestions) text += fmt::format("suggestion: {}\n", suggestion);
+  return text;
+}
+
 std::string text_of(const Description& d) {
   const auto count = [](std::size_t n) { return grouped(static_cast<long long>(n)); };
   std::string text =
@@ -71,14 +85,7 @@ std::string text_of(const Description& d) {
       text += ", one per sequence, at its last step";
     text += '\n';
   }
-  std::vector<std::vector<std::string>> rows = {{"column", "role", "type", "missing", "values"}};
-  for (const ColumnDescription& column : d.columns)
-    rows.push_back({printable(column.name), column.role, type_text(column), share(column.missing, d.steps),
-                    values_text(column, d.steps)});
-  text += '\n' + left_table(rows);
-  if (!d.suggestions.empty()) text += '\n';
-  for (const std::string& suggestion : d.suggestions) text += fmt::format("suggestion: {}\n", suggestion);
-  return text;
+  return text + columns_text(d);
 }
 
 Json json_of(const Description& d) {
@@ -105,9 +112,56 @@ Json json_of(const Description& d) {
   return json;
 }
 
+// Standard input can be read once only, and may have to be read twice.
+std::vector<TableSource> open_again(const std::string& path, std::string& kept) {
+  if (path != "-") return open_files(path);
+  if (kept.empty()) {
+    const ByteSource source = open_bytes(path);
+    char block[1 << 16];
+    for (std::size_t got = 0; (got = source.read(block, sizeof block)) > 0;) kept.append(block, got);
+  }
+  std::vector<TableSource> sources;
+  sources.emplace_back(
+      ByteSource{"standard input", kept.size(), [&kept, at = std::size_t{0}](char* to, std::size_t room) mutable {
+                   const std::size_t n = std::min(room, kept.size() - at);
+                   kept.copy(to, n, at);
+                   at += n;
+                   return n;
+                 }});
+  return sources;
+}
+
+// What can be said where the data cannot be read as asked: every column, then the complaint.
+void show_survey(const DescribeFlags& flags, const Survey& s, const std::string& complaint) {
+  Description d;
+  d.columns = s.columns;
+  d.suggestions = s.suggestions;
+  d.sequences = 0;
+  d.steps = s.rows;
+  if (flags.json) {
+    Json json = json_of(d);
+    for (const char* const unknown : {"sequences", "length", "task", "steps_with_target"}) json[unknown] = nullptr;
+    json["error"] = complaint;
+    put(json.dump() + "\n");
+    return;
+  }
+  put(fmt::format("{} rows\n{}", grouped(static_cast<long long>(s.rows)), columns_text(d)));
+}
+
+RawDataset read_or_survey(const DescribeFlags& flags) {
+  std::string kept;
+  try {
+    return read_raw(open_again(flags.data, kept), flags.roles);
+  } catch (const Error& error) {
+    const Survey s = survey(open_again(flags.data, kept), flags.roles.format);
+    if (!s.columns.empty()) show_survey(flags, s, error.what());
+    throw;
+  }
+}
+
 void describe_file(DescribeFlags flags) {
   flags.roles.need_target = false;
-  const RawDataset raw = read_raw(open_files(flags.data), flags.roles);
+  const RawDataset raw = read_or_survey(flags);
   const Description d = describe(raw, flags.roles);
   if (flags.json) {
     put(json_of(d).dump() + "\n");

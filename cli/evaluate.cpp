@@ -139,8 +139,8 @@ void evaluate_file(const EvaluateFlags& flags) {
   const Schema& schema = model.schema;
   const Dataset dataset = read_dataset(flags.data, schema, flags.roles, true);
   if (!flags.quiet) show_notes(flags.data, dataset);
-  const Scores scores =
-      evaluate(model.objective(), predict_batch(model, dataset.sequences, flags.threads), dataset.sequences);
+  const Scores scores = evaluate(model.objective(), predict_batch(model, dataset.sequences, flags.threads),
+                                 dataset.sequences, dataset.unknown);
   const bool classifies = schema.task == Task::kClassification;
   if (!flags.json) {
     put(classifies ? classification_text(schema, scores) : regression_text(schema, scores));
@@ -149,6 +149,7 @@ void evaluate_file(const EvaluateFlags& flags) {
   Json json =
       classifies ? classification_json(schema, scores.classification) : regression_json(schema, scores.regression);
   json["steps"] = scores.steps;
+  if (dataset.unknown.count > 0) json["steps_of_unknown_class"] = dataset.unknown.count;
   json["sequences"] = scores.sequences;
   put(json.dump() + "\n");
 }

@@ -184,7 +184,7 @@ Dataset read_parts_or_all(const TrainFlags& flags, const Config& config, std::op
     validation = std::move(parts.validation);
     return std::move(parts.training);
   }
-  Dataset training = read_dataset(flags.data, flags.roles);
+  Dataset training = encode_for_fit(read_raw(open_files(flags.data), flags.roles), !flags.validation.empty(), config);
   if (!flags.validation.empty()) validation = read_dataset(flags.validation, training.schema, flags.roles, true);
   return training;
 }
@@ -251,6 +251,7 @@ void train(const CLI::App& verb, TrainFlags flags) {
   std::optional<Dataset> validation, test;
   const Dataset training = read_training(flags, config, validation, test);
   show_notes(flags.data, training, flags.quiet);
+  if (validation && !flags.validation.empty()) show_notes(flags.validation, *validation, flags.quiet);
 
   CheckpointFile checkpoint(asked ? flags.checkpoint : unasked, asked ? 0.0 : kSecondsBeforeCheckpoint,
                             notes_of(flags));

@@ -25,7 +25,7 @@ Roles roles_of(unsigned bits) {
 }
 
 RawDataset raw_of(std::string_view text, std::size_t piece, const Roles& roles) {
-  std::vector<ByteSource> files;
+  std::vector<TableSource> files;
   files.push_back(source_of(text, piece));
   return read_raw(std::move(files), roles);
 }

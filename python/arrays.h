@@ -17,10 +17,6 @@ using Matrix =
     nanobind::ndarray<const float, nanobind::ndim<2>, nanobind::c_contig, nanobind::device::cpu>;  // (rows, columns)
 template <typename T>
 using Vector = nanobind::ndarray<const T, nanobind::ndim<1>, nanobind::c_contig, nanobind::device::cpu>;
-using Offsets = Vector<std::int64_t>;  // (sequences + 1)
-
-// x: (steps, n_x). Throws Error when the offsets are none.
-Sequences pack(const Matrix& x, const Offsets& offset);
 
 // A NumPy array that takes the numbers over.
 template <typename T>

@@ -8,6 +8,7 @@ NB_MODULE(_native, module) {
   module.doc() = "The C++ library behind the package remede. Use the classes of the package instead.";
   module.attr("__version__") = REMEDE_VERSION;
   nb::exception<remede::Error>(module, "Error", PyExc_ValueError);
+  remede::python::bind_frame(module);
   remede::python::bind_data(module);
   remede::python::bind_model(module);
   remede::python::bind_fit(module);

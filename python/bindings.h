@@ -5,6 +5,7 @@
 
 namespace remede::python {
 
+void bind_frame(nanobind::module_& module);   // Frame: a table on its way to the reader
 void bind_data(nanobind::module_& module);    // Data: sequences with their words
 void bind_model(nanobind::module_& module);   // Model: predict, show, save
 void bind_fit(nanobind::module_& module);     // parameters() and fit()

@@ -1,19 +1,18 @@
 // Arrays in and out: numbers are copied once, into the packed form the library works on.
 #include <algorithm>
-#include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <nanobind/ndarray.h>
-#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include "python/arrays.h"
 #include "python/bindings.h"
-#include "python/codes.h"
+#include "python/frame.h"
 #include "remede/base/error.h"
 #include "remede/data/tasks.h"
 
@@ -28,18 +27,6 @@ constexpr auto kOwn =
 
 void expect_steps(std::size_t got, std::size_t steps, const char* what) {
   if (got != steps) fail("expected {} {}, one per step, got {}", steps, what, got);
-}
-
-Dataset make_data(const Matrix& x, const Offsets& offset, const Names& inputs, const std::string& id,
-                  const std::string& time) {
-  Dataset data;
-  data.schema.inputs = inputs;
-  data.schema.id = id;
-  data.schema.time = time;
-  data.sequences = pack(x, offset);
-  if (data.schema.n_x() != data.sequences.n_x)
-    fail("expected {} names of inputs, got {}", data.sequences.n_x, inputs.size());
-  return data;
 }
 
 void set_labels(Dataset& data, const Vector<std::int32_t>& label, const Vector<float>& weight,
@@ -72,56 +59,28 @@ void set_values(Dataset& data, const Matrix& value, const Vector<float>& weight,
   s.weight.assign(weight.data(), weight.data() + weight.shape(0));
 }
 
-// REQUIRES of encode(): the column that an input is made from is there.
-void expect_column(const RawDataset& raw, const Code& code, const std::string& input) {
-  std::string column = input;
-  for (const InputCode& c : code.codes) {
-    if (c.input != input) continue;
-    if (c.gap)
-      fail(
-          "expected inputs that are columns, got {}, which is made from the times between steps: use the program for "
-          "this model",
-          input);
-    column = c.column;
-  }
-  for (const RawInput& there : raw.inputs)
-    if (there.name == column) return;
-  fail("expected the column {}, got none", column);
+void multiply_weights(Dataset& data, const Vector<float>& weight) {
+  Column<float>& weights = data.sequences.weight;
+  expect_steps(weight.shape(0), data.sequences.steps(), "weights");
+  for (std::size_t t = 0; t < weights.size(); ++t) weights[t] *= weight.data()[t];
 }
 
-// Inputs whose list of words is not empty hold numbers of words; afterwards they are what the words count as: as in the
-// code given, else as these data teach. Returns the code.
-std::pair<Names, std::vector<PlainCode>> encode_words(
-    Dataset& data, const std::vector<Names>& words,
-    const std::optional<std::pair<Names, std::vector<PlainCode>>>& known) {
-  if (words.size() != data.schema.inputs.size())
-    fail("expected words for {} inputs, got {}", data.schema.inputs.size(), words.size());
-  RawDataset raw;
-  const Sequences& s = data.sequences;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    raw.inputs.push_back({data.schema.inputs[i], !words[i].empty(), false, words[i]});
-    for (std::size_t t = 0; t < s.steps() && !words[i].empty(); ++t) {
-      const float number = s.x[t * words.size() + i];
-      if (number < 0.0F || number >= static_cast<float>(words[i].size()))
-        fail("expected numbers of words below {}, got {}", words[i].size(), number);
-    }
-  }
-  raw.data = std::move(data);
-  Code code;
-  if (known) {
-    code = {known->first, from_plain(known->second)};
-    for (const std::string& input : code.inputs) expect_column(raw, code, input);
-  } else {
-    code = learn_code(raw);
-  }
-  data = encode(std::move(raw), code);
-  return {code.inputs, to_plain(code.codes)};
+RawDataset read_tables(const nb::list& tables, const RoleLines& lines, bool need_target, bool guess) {
+  Roles roles = roles_of(lines, guess);
+  roles.need_target = need_target;
+  std::vector<TableSource> sources = sources_of(tables);
+  const nb::gil_scoped_release release;
+  return read_raw(std::move(sources), roles);
 }
 
-Texts texts_of(const Names& names) {
-  Texts texts;
-  for (const std::string& name : names) texts.push_back(name);
-  return texts;
+Dataset read_like(const Dataset& data, const nb::list& tables, const RoleLines& lines, bool need_target) {
+  return read_for(data.schema, tables, lines, need_target);
+}
+
+Names names_of(const Texts& texts) {
+  Names names;
+  for (std::size_t i = 0; i < texts.size(); ++i) names.emplace_back(texts[i]);
+  return names;
 }
 
 // The options of a task by their names in TaskOptions.
@@ -160,51 +119,105 @@ TaskOptions task_options(const nb::dict& options) {
 
 }  // namespace
 
-Sequences pack(const Matrix& x, const Offsets& offset) {
-  Sequences s;
-  s.n_x = static_cast<int>(x.shape(1));
-  s.offset.assign(offset.data(), offset.data() + offset.shape(0));
-  const bool rising = std::is_sorted(s.offset.begin(), s.offset.end());
-  if (s.offset.empty() || s.offset.front() != 0 || !rising || s.steps() != x.shape(0))
-    fail("expected offsets that rise from 0 to {}, got others", x.shape(0));
-  s.x.assign(x.data(), x.data() + x.size());
-  return s;
+Dataset read_for(const Schema& schema, const nb::list& tables, const RoleLines& lines, bool need_target) {
+  const Roles roles = roles_of(lines, false);
+  std::vector<TableSource> sources = sources_of(tables);
+  const nb::gil_scoped_release release;
+  return encode(read_raw(std::move(sources), schema, roles, need_target), {schema.inputs, schema.codes});
+}
+
+// What Data and Raw have in common; `of` gives the data set.
+template <typename Class, typename Of>
+void define_data(Class& bound, Of of) {
+  using T = typename Class::Type;
+  bound
+      .def(
+          "set_labels",
+          [of](T& d, const Vector<std::int32_t>& label, const Vector<float>& weight, const std::string& target,
+               const Names& classes,
+               bool per_sequence) { set_labels(of(d), label, weight, target, classes, per_sequence); },
+          nb::arg("label"), nb::arg("weight"), nb::arg("target"), nb::arg("classes"), nb::arg("per_sequence") = false)
+      .def(
+          "set_values",
+          [of](T& d, const Matrix& value, const Vector<float>& weight, const Names& targets, bool per_sequence) {
+            set_values(of(d), value, weight, targets, per_sequence);
+          },
+          nb::arg("value"), nb::arg("weight"), nb::arg("targets"), nb::arg("per_sequence") = false)
+      .def(
+          "multiply_weights", [of](T& d, const Vector<float>& weight) { multiply_weights(of(d), weight); },
+          nb::arg("weight"))
+      .def(
+          "rename",
+          [of](T& d, const std::string& id, const std::string& time) {
+            of(d).schema.id = id;
+            of(d).schema.time = time;
+          },
+          nb::arg("id"), nb::arg("time"), "What the model will call the columns of ids and times.")
+      .def_prop_ro("id", [of](T& d) { return of(d).schema.id; })
+      .def_prop_ro("is_classifier", [of](T& d) { return of(d).schema.task == Task::kClassification; })
+      .def_prop_ro("classes", [of](T& d) { return of(d).schema.classes; })
+      .def_prop_ro("targets", [of](T& d) { return of(d).schema.targets; })
+      .def_prop_ro("notes", [of](T& d) { return of(d).notes; })
+      .def_prop_ro("ids", [of](T& d) { return names_of(of(d).ids); })
+      .def_prop_ro("steps", [of](T& d) { return of(d).sequences.steps(); })
+      .def(
+          "add_unknown",
+          [of](T& d, std::size_t count, double weight) {
+            of(d).unknown.count += count;
+            of(d).unknown.weight += weight;
+          },
+          nb::arg("count"), nb::arg("weight"), "Targets of classes that the model does not know.")
+      .def_prop_ro("unknown_weight", [of](T& d) { return of(d).unknown.weight; })
+      .def_prop_ro(
+          "x",
+          [of](T& d) {
+            const Sequences& s = of(d).sequences;
+            return to_numpy(s.x, {s.steps(), static_cast<std::size_t>(s.n_x)});
+          },
+          kOwn)
+      .def_prop_ro(
+          "offset", [of](T& d) { return to_numpy(of(d).sequences.offset, {of(d).sequences.offset.size()}); }, kOwn)
+      .def_prop_ro(
+          "row", [of](T& d) { return to_numpy(of(d).row, {of(d).row.size()}); }, kOwn, "(steps) The row of each step.")
+      .def_prop_ro(
+          "label", [of](T& d) { return to_numpy(of(d).sequences.label, {of(d).sequences.label.size()}); }, kOwn)
+      .def_prop_ro(
+          "value",
+          [of](T& d) {
+            const Sequences& s = of(d).sequences;
+            const std::size_t width = s.value.empty() ? 1 : static_cast<std::size_t>(s.n_y);
+            return to_numpy(s.value, {s.value.size() / width, width});
+          },
+          kOwn)
+      .def_prop_ro(
+          "weight", [of](T& d) { return to_numpy(of(d).sequences.weight, {of(d).sequences.weight.size()}); }, kOwn);
 }
 
 void bind_data(nb::module_& module) {
-  nb::class_<Dataset>(module, "Data", "Sequences packed one after the other, and the words around them.")
-      .def(nb::new_(&make_data), nb::arg("x"), nb::arg("offset"), nb::arg("inputs"), nb::arg("id") = "",
-           nb::arg("time") = "")
-      .def("set_labels", &set_labels, nb::arg("label"), nb::arg("weight"), nb::arg("target"), nb::arg("classes"),
-           nb::arg("per_sequence") = false)
-      .def("set_values", &set_values, nb::arg("value"), nb::arg("weight"), nb::arg("targets"),
-           nb::arg("per_sequence") = false)
-      .def("encode", &encode_words, nb::arg("words"), nb::arg("code").none())
-      .def(
-          "name_sequences", [](Dataset& d, const Names& ids) { d.ids = texts_of(ids); }, nb::arg("ids"))
-      .def(
-          "name_steps", [](Dataset& d, const Names& times) { d.times = texts_of(times); }, nb::arg("times"))
-      .def_prop_ro("inputs", [](const Dataset& d) { return d.schema.inputs; })
-      .def_prop_ro("classes", [](const Dataset& d) { return d.schema.classes; })
-      .def_prop_ro("steps", [](const Dataset& d) { return d.sequences.steps(); })
+  nb::class_<Dataset> data(module, "Data", "Sequences packed one after the other, and the words around them.");
+  define_data(data, [](Dataset& d) -> Dataset& { return d; });
+  data.def("read_like", &read_like, nb::arg("tables"), nb::arg("roles"), nb::arg("need_target"),
+           "Other tables, read for the inputs of these data.")
+      .def_prop_ro("inputs", [](const Dataset& d) { return d.schema.inputs; });
+  nb::class_<RawDataset> raw(module, "Raw", "Data as they were read: words are not numbers yet.");
+  define_data(raw, [](RawDataset& r) -> Dataset& { return r.data; });
+  raw.def(
+         "select",
+         [](const RawDataset& r, const Vector<std::uint32_t>& numbers) {
+           return select(r, std::span(numbers.data(), numbers.shape(0)));
+         },
+         nb::arg("sequences"), "These sequences only; ids and rows are left behind.")
       .def_prop_ro(
-          "x",
-          [](const Dataset& d) {
-            return to_numpy(d.sequences.x, {d.sequences.steps(), static_cast<std::size_t>(d.sequences.n_x)});
+          "columns",
+          [](const RawDataset& r) {
+            Names names;
+            for (const RawInput& input : r.inputs)
+              if (!input.gap) names.push_back(input.name);
+            return names;
           },
-          kOwn)
-      .def_prop_ro(
-          "offset", [](const Dataset& d) { return to_numpy(d.sequences.offset, {d.sequences.offset.size()}); }, kOwn)
-      .def_prop_ro(
-          "label", [](const Dataset& d) { return to_numpy(d.sequences.label, {d.sequences.label.size()}); }, kOwn)
-      .def_prop_ro(
-          "value",
-          [](const Dataset& d) {
-            return to_numpy(d.sequences.value, {d.sequences.steps(), static_cast<std::size_t>(d.sequences.n_y)});
-          },
-          kOwn)
-      .def_prop_ro(
-          "weight", [](const Dataset& d) { return to_numpy(d.sequences.weight, {d.sequences.weight.size()}); }, kOwn);
+          "The columns that inputs are made from.");
+  module.def("read", &read_tables, nb::arg("tables"), nb::arg("roles"), nb::arg("need_target"),
+             nb::arg("guess") = false, "Tables as the program reads files.");
   module.def(
       "generate",
       [](const std::string& task, const nb::dict& options) { return generate(task, task_options(options)); },

@@ -217,6 +217,13 @@ nb::dict fit_data(const Dataset& training, const Dataset* validation, const Sett
   return result;
 }
 
+// The data of a fit: `raw` is used up.
+Dataset encode_raw(RawDataset& raw, const Settings& settings, bool validation) {
+  const Config config = config_of(settings);
+  const nb::gil_scoped_release release;
+  return encode_for_fit(std::move(raw), validation, config);
+}
+
 template <typename T>
 struct PythonType {
   static constexpr bool kOptional = false;
@@ -290,6 +297,8 @@ void bind_fit(nb::module_& module) {
       "All fields of a recipe, as JSON.");
   module.def("default_rates", &default_rates, "The learning rates where none are given, by name.");
   module.def("parameters", &parameters, "Every hyper-parameter of training, as declared in C++.");
+  module.def("encode", &encode_raw, nb::arg("raw"), nb::arg("settings"), nb::arg("validation"),
+             "The data of a fit, with words as what they count as in the part that will not be held out.");
   module.def("fit", &fit_data, nb::arg("training"), nb::arg("validation").none(), nb::arg("settings"),
              nb::arg("callback").none());
 }

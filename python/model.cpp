@@ -1,5 +1,5 @@
 // A trained model: predictions, views, and the file.
-#include <optional>
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,7 +12,7 @@
 
 #include "python/arrays.h"
 #include "python/bindings.h"
-#include "python/codes.h"
+#include "python/frame.h"
 #include "remede/analysis/wording.h"
 #include "remede/base/error.h"
 #include "remede/draw/dot.h"
@@ -24,27 +24,34 @@
 #include "remede/model/file.h"
 #include "remede/model/names.h"
 #include "remede/model/size.h"
-#include "remede/simplify/simplify.h"
 
 namespace nb = nanobind;
 
 namespace remede::python {
 namespace {
 
-// Training drops inputs that nothing reads: `columns` says where the model's inputs stand in x; empty: x is as the
-// model wants it.
-auto predict_arrays(const Model& model, const Matrix& x, const Offsets& offset, const std::vector<int>& columns,
-                    int threads) {
-  Sequences sequences = pack(x, offset);
+// REQUIRES: the data were read for this model.
+auto predict_data(const Model& model, const Dataset& data, int threads) {
   Predictions said;
   {
     const nb::gil_scoped_release release;
-    if (!columns.empty() || model.n_x() == 0) sequences = select_inputs(sequences, columns);
-    said = predict_batch(model, sequences, threads);
+    said = predict_batch(model, data.sequences, threads);
   }
-  const std::size_t steps = sequences.steps();
+  const std::size_t steps = data.sequences.steps();
   return std::make_pair(to_numpy(std::move(said.output), {steps, static_cast<std::size_t>(model.n_y())}),
                         to_numpy(std::move(said.leaf), {model.trees.size(), steps}));
+}
+
+// The columns that the model's inputs are made from, in the order of the inputs.
+std::vector<std::string> columns_of(const Schema& schema) {
+  std::vector<std::string> columns;
+  for (const std::string& input : schema.inputs) {
+    const InputCode* const code = schema.code_of(input);
+    const std::string& column = code == nullptr ? input : code->column;
+    const bool gap = code != nullptr && code->gap;
+    if (!gap && std::find(columns.begin(), columns.end(), column) == columns.end()) columns.push_back(column);
+  }
+  return columns;
 }
 
 // One sequence of data that has the model's inputs: as JSON, as a table and as SVG.
@@ -109,7 +116,13 @@ void bind_model(nb::module_& module) {
       .def("__getstate__", &to_json)
       .def("__setstate__",
            [](Model& self, const std::string& text) { new (&self) Model(model_from_json(text, "pickled model")); })
-      .def("predict", &predict_arrays, nb::arg("x"), nb::arg("offset"), nb::arg("columns"), nb::arg("threads") = 0,
+      .def(
+          "read",
+          [](const Model& m, const nb::list& tables, const RoleLines& roles, bool need_target) {
+            return read_for(m.schema, tables, roles, need_target);
+          },
+          nb::arg("tables"), nb::arg("roles"), nb::arg("need_target"), "Tables, read for this model.")
+      .def("predict", &predict_data, nb::arg("data"), nb::arg("threads") = 0,
            "Outputs (steps, n_y) and leaves (trees, steps).")
       .def("trace", &trace_views, nb::arg("data"), nb::arg("sequence"))
       .def("to_text", [](const Model& m) { return to_text(m); })
@@ -142,9 +155,13 @@ void bind_model(nb::module_& module) {
       .def_prop_ro("inputs", [](const Model& m) { return m.schema.inputs; })
       .def_prop_ro("targets", [](const Model& m) { return m.schema.targets; })
       .def_prop_ro("classes", [](const Model& m) { return m.schema.classes; })
-      .def_prop_ro(
-          "codes", [](const Model& m) { return to_plain(m.schema.codes); }, "How inputs are made from words.")
+      .def_prop_ro("columns", [](const Model& m) { return columns_of(m.schema); })
+      .def_prop_ro("reads_words", [](const Model& m) { return !m.schema.codes.empty(); })
       .def_prop_ro("per_sequence", [](const Model& m) { return m.schema.target_per == TargetPer::kSequence; })
+      .def_prop_ro("horizon", [](const Model& m) { return m.schema.horizon; })
+      .def_prop_ro("time_gap", [](const Model& m) { return m.schema.time_gap; })
+      .def_prop_ro("categorical", [](const Model& m) { return m.schema.categorical; })
+      .def_prop_ro("ignore", [](const Model& m) { return m.schema.ignore; })
       .def_prop_ro("id", [](const Model& m) { return m.schema.id; })
       .def_prop_ro("time", [](const Model& m) { return m.schema.time; })
       .def_prop_ro("node_count", &Model::node_count)

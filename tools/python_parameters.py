@@ -37,9 +37,18 @@ OWN = [  # what Python has beyond the declaration
     ("random_state", "Any", "{seed}", "Seed of everything random: the same seed gives the same model on every machine. None or a generator of "
      "NumPy draws one."),
     ("n_jobs", "int | None", "None", "Threads; None or -1: all of them, -2: all but one. The result does not depend on it."),
-    ("id", "str | None", "None", "Column of a data frame that names the sequence of a row. With `time` alone a frame is one sequence; with "
-     "neither every row is a sequence of its own."),
-    ("time", "str | None", "None", "Column of a data frame that orders the rows of a sequence."),
+    ("id", "str | None", "None", "Column of a data frame that names the sequence of a row; 'row': every row is a sequence, 'none': the rows are "
+     "one, 'file': every frame of a list is one. None: the column whose name says so (id, sequence, case_id, ...), else 'row', or 'none' with "
+     "`time`. A fitted model goes by the column it learned from."),
+    ("time", "str | None", "None", "Column of a data frame that orders the rows of a sequence; 'none': the order of the rows. None: beside an id "
+     "the column whose name says so (time, step, date, ...)."),
+    ("categorical", "Any", "None", "Columns of categories, even where they look like numbers: a name or a list. Columns of a categorical type are "
+     "categories without it."),
+    ("ignore", "Any", "None", "Columns that are no inputs: a name or a list."),
+    ("horizon", "int | None", "None", "Predict the target so many steps ahead; its present value becomes an input. The target must be a column of X."),
+    ("time_gap", "bool", "False", "The time since the step before becomes an input."),
+    ("target_per", "str | None", "None", "'sequence': a target column has one value per sequence, at its last step; None: one per step."),
+    ("strict_time", "bool", "False", "Refuse a time that occurs twice in a sequence; otherwise such rows keep their order."),
     ("axes", "str | None", "None", "Order of the axes of 3-D arrays: 'instance, time, channel' or 'instance, channel, time'."),
     ("verbose", "int", "0", "1: show progress while training (with tqdm where it is installed)."),
 ]

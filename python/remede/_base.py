@@ -14,7 +14,7 @@ from typing import Any, Callable, Iterable, TypeVar
 import numpy as np
 
 from . import _native
-from ._inputs import Packed, is_frame, pack
+from ._inputs import LIST_ID, LIST_TIME, Packed, Tables, tables_of
 from ._parameters import PARAMETERS, Parameters
 from ._progress import progress_bar
 from ._targets import Target, align, align_weights
@@ -22,6 +22,9 @@ from ._trace import Trace
 
 Callback = Callable[[_native.Progress], Any]
 Self = TypeVar("Self", bound="Estimator")
+NOT_COLUMNS = ("row", "file", "none")  # what id and time may say beside the name of a column
+MOST_TARGETS = 1000  # names of columns; a longer list of texts is classes
+EXPECTED_NOTES = ("no id column", "every file is one sequence")
 
 
 PYTHON_NAMES = {"numbers": "max_numbers"}  # hyper-parameters that are called otherwise here
@@ -145,43 +148,86 @@ class Estimator(Parameters):
 
     # Data
 
-    def _pack(self, X: Any, targets: Iterable[str] = (), inputs: list[str] | None = None) -> Packed:
-        return pack(X, id=self.id, time=self.time, axes=self.axes, targets=targets, inputs=inputs, estimator=type(self).__name__)
+    def _tables(self, X: Any, names: list[str] | None, index: Iterable[str] = ()) -> Tables:
+        wanted = tuple(name for name in (self.id, self.time, *index) if name)
+        tables = tables_of(X, axes=self.axes, names=names, index=wanted, estimator=type(self).__name__)
+        given = {name: value for name, value in (("id", self.id), ("time", self.time)) if value not in (None, *NOT_COLUMNS)}
+        if not tables.named and given:
+            name, value = next(iter(given.items()))
+            raise ValueError(f"{name}={value!r}: expected a data frame with that column, got an array without names: pass a frame, or a list with an "
+                             f"array per sequence and {name}=None")
+        return tables
 
-    def _pack_fitted(self, X: Any) -> Packed:
+    def _roles(self, tables: Tables, targets: list[str], fitting: bool) -> list[tuple[str, str]]:
+        """By the names of the program's flags."""
+        roles = [("target", name) for name in targets]
+        if not tables.named:
+            id = tables.id or self.id or ("row" if fitting else None)
+            return roles + ([("id", id)] if id else []) + [("time", "none")]
+        id, time = self.id, self.time
+        if fitting and tables.panel and id is None and time is None:
+            id, time = tables.panel
+        elif fitting and tables.names:
+            id, time = self._usual(tables, targets)
+        roles += [("strict-time", "true")] if self.strict_time else []
+        return roles + ([("id", id)] if id else []) + ([("time", time)] if time else [])
+
+    def _usual(self, tables: Tables, targets: list[str]) -> tuple[str, str]:
+        """What was not said of a frame to learn from, by the names of its columns."""
+        free = [name for name in tables.names or () if name not in (self.id, self.time, *targets, *listed(self.ignore))]
+        found = _native.usual_columns("id", free) if self.id is None and self.time is None else []
+        if len(found) > 1:
+            raise ValueError(f"expected one column that names the sequences, got {found}: say which with id=, or id='row' where every row is one")
+        id = self.id or (found[0] if found else "row" if self.time is None else "none")
+        times = _native.usual_columns("time", [name for name in free if name != id]) if self.time is None and id != "row" else []
+        if len(times) > 1:
+            raise ValueError(f"expected one column that orders the steps, got {times}: say which with time=, or time='none' for the order of the rows")
+        time = self.time or (times[0] if times else "none")
+        if found:
+            warnings.warn(f"column {id!r} is taken for the id of the sequences" + (f" and {time!r} for their time" if times else "") +
+                          "; id='row' makes every row a sequence of its own", stacklevel=5)
+        return id, time
+
+    def _roles_to_learn(self, tables: Tables, targets: list[str]) -> list[tuple[str, str]]:
+        roles = self._roles(tables, targets, True)
+        taken = {text for name, text in roles} | set(listed(self.ignore))
+        categorical = dict.fromkeys([*listed(self.categorical), *(name for name in tables.categories if name not in taken)])
+        roles += [("categorical", name) for name in categorical] + [("ignore", name) for name in listed(self.ignore)]
+        roles += [("time-gap", "true")] if self.time_gap else []
+        if targets:
+            roles += [("task", "classification" if self._estimator_type == "classifier" else "regression")]
+            roles += [("horizon", str(self.horizon))] if self.horizon else []
+            roles += [("target-per", self.target_per)] if self.target_per else []
+        elif self.horizon or self.target_per:
+            name = "horizon" if self.horizon else "target_per"
+            raise ValueError(f"{name}={getattr(self, name)!r}: expected the target as the name of a column of X, got an array")
+        return roles
+
+    def _read(self, X: Any, need_target: bool = False, targets: Iterable[str] = ()) -> Packed:
+        """X for the fitted model: columns are found by their names, as the program finds them in a file."""
         self._check_fitted()
-        names = getattr(self, "feature_names_in_", None)
-        packed = self._pack(X, inputs=None if names is None else list(names))
-        if packed.names is not None and names is not None and packed.names != list(names):
-            raise ValueError(names_message(list(names), packed.names))
-        from_file = getattr(self, "_from_file", False)  # a file always has names; who trained it need not have given them
-        if packed.names is None and names is not None and packed.kind == "table" and not from_file:
-            warnings.warn(f"X does not have valid feature names, but {type(self).__name__} was fitted with feature names", stacklevel=3)
-        if packed.names is not None and names is None:
-            warnings.warn(f"X has feature names, but {type(self).__name__} was fitted without feature names", stacklevel=3)
-        if packed.x.shape[1] != self.n_features_in_:
-            raise ValueError(f"X has {packed.x.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} features as input.")
-        return packed
+        model = self.model_
+        tables = self._tables(X, self._column_names, (model.id, model.time, *self._column_names))
+        if not tables.named:
+            if tables.width != self.n_features_in_:
+                raise ValueError(f"X has {tables.width} features, but {type(self).__name__} is expecting {self.n_features_in_} features as input.")
+            if tables.kind == "table" and hasattr(self, "feature_names_in_") and not self._from_file:
+                warnings.warn(f"X does not have valid feature names, but {type(self).__name__} was fitted with feature names", stacklevel=3)
+        data = model.read(tables.tables, self._roles(tables, list(targets), False), need_target)
+        warn_of(data)
+        return Packed.of(data, tables)
 
-    def _data(self, packed: Packed, target: Target, weight: np.ndarray | None) -> _native.Data:
-        names = packed.names or [f"x{k + 1}" for k in range(packed.x.shape[1])]
-        data = _native.Data(packed.x, packed.offset, names, packed.id_name, packed.time_name)
-        weights = target.there.astype(np.float32) if weight is None else np.where(target.there, weight, 0).astype(np.float32)
-        self._set_target(data, target, weights)
-        return data
+    def _read_scored(self, X: Any, y: Any) -> Packed:
+        names = target_names(y)
+        return self._read(X, need_target=y is None or names is not None, targets=names or ())
 
-    def _encoded(self, packed: Packed) -> np.ndarray:
-        """(steps, inputs): words as what they count as."""
-        if self._code is None:
-            return packed.x
-        data = _native.Data(packed.x, packed.offset, packed.names or list(self._raw_inputs))
-        data.encode(word_lists(packed), self._code)
-        return data.x
-
-    def _set_target(self, data: _native.Data, target: Target, weights: np.ndarray) -> None:
+    def _set_target(self, data: Any, target: Target, weights: np.ndarray) -> None:
         raise NotImplementedError
 
     def _learn_target(self, target: Target) -> None:
+        raise NotImplementedError
+
+    def _take_target(self, raw: _native.Raw) -> None:
         raise NotImplementedError
 
     # Training
@@ -190,8 +236,10 @@ class Estimator(Parameters):
             callbacks: Callback | Iterable[Callback] | None = None) -> Self:
         """Learns a tree.
 
-        X: a 2-D array or frame (each row a sequence of one step), a list of 2-D arrays (steps, inputs), a 3-D array (see `axes`), a
-            pandas, polars or Arrow frame in long format (see `id`, `time`), or a pandas frame whose index is (instance, time).
+        X: a 2-D array (each row a sequence of one step), a list of 2-D arrays (steps, inputs), a 3-D array (see `axes`), a pandas,
+            polars or Arrow frame or a structured array in long format (see `id`, `time`), a list of frames, a pandas frame whose index
+            is (instance, time) or whose cells are series, or the path of a file. Tables with names are read as the program reads a
+            file: the same types, words, limits and messages.
         y: a target per row or step, in the shape of X, or one per sequence (learned and given at its last step). Of a frame also
             the name of a column, or a list of names. Missing ones (NaN, None) are steps without a target.
         sample_weight: a weight per sequence, or per row or step.
@@ -202,36 +250,54 @@ class Estimator(Parameters):
         """
         if validation is not None and self.validation_fraction is not None:
             raise ValueError("validation_fraction: has no effect here: the validation data are given")
-        names = [y] if isinstance(y, str) else y if is_frame(X) and is_list_of_names(y) else None
-        packed = self._pack(X, targets=names or ())
-        target = align(y, packed, names)
-        if packed.kind == "table" and not target.there.all():
-            raise ValueError("Input y contains NaN.")
+        names = target_names(y) or []
+        tables = self._tables(X, None)
+        if names and not tables.named:
+            raise ValueError(f"y={y!r}: expected a data frame with that column, got an array without names")
+        roles = self._roles_to_learn(tables, names)
+        raw = _native.read(tables.tables, roles, bool(names), tables.names == [])
+        warn_of(raw)
+        if tables.id:
+            raw.rename(LIST_ID, LIST_TIME)
+        packed, columns = Packed.of(raw, tables), raw.columns
         weight = align_weights(sample_weight, packed)
+        if names:
+            self._take_target(raw)
+            per_sequence = self.target_per == "sequence"
+            if weight is not None:
+                raw.multiply_weights(weight.astype(np.float32))
+        else:
+            target = align(y, packed)
+            if raw.id == "row" and not target.there.all():
+                raise ValueError("Input y contains NaN.")
+            self._learn_target(target)
+            self._set_target(raw, target, weights_of(target, weight))
+            per_sequence = target.per_sequence
         if weight is not None:
-            packed, target, weight = drop_weightless(packed, target, weight)
-        self._learn_target(target)
-        training = self._data(packed, target, weight)
-        self._raw_inputs = list(training.inputs)
-        self._code = training.encode(word_lists(packed), None) if packed.words else None
-        held = self._validation_data(validation, names, packed) if validation is not None else None
+            raw = drop_weightless(raw)
+        training = _native.encode(raw, self._settings(), validation is not None)
+        held = self._validation_data(validation, names, training, roles, columns) if validation is not None else None
         self._fit(training, held, callbacks)
-        self.n_features_in_ = packed.x.shape[1]
-        self.per_sequence_ = target.per_sequence
-        if packed.names is not None:
-            self.feature_names_in_ = np.array(packed.names, dtype=object)
+        self.n_features_in_ = len(columns)
+        self.per_sequence_ = per_sequence
+        if tables.named and not all_numbered(X):
+            self.feature_names_in_ = np.array(columns, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        self._inputs = list(training.inputs)
+        self._column_names = columns
         self._from_file = False
         return self
 
-    def _validation_data(self, validation: Any, names: list[str] | None, like: Packed) -> _native.Data:
+    def _validation_data(self, validation: Any, names: list[str], training: _native.Data, roles: list[tuple[str, str]],
+                         columns: list[str]) -> _native.Data:
         X, y = validation if isinstance(validation, tuple) else (validation, None)
-        packed = self._pack(X, targets=names or (), inputs=like.names)
-        data = self._data(packed, align(y, packed, names), None)
-        if self._code is not None:
-            data.encode(word_lists(packed), self._code)
+        tables = self._tables(X, columns)
+        placed = [(name, text) for name, text in roles if name in ("id", "time", "target", "strict-time")] if tables.named else self._roles(tables, [], True)
+        data = training.read_like(tables.tables, placed, bool(names))
+        warn_of(data)
+        if not names:
+            target = align(y, Packed.of(data, tables))
+            self._set_target(data, target, weights_of(target, None))
         return data
 
     def _settings(self) -> list[tuple[str, str]]:
@@ -275,12 +341,12 @@ class Estimator(Parameters):
 
     def _columns(self) -> list[int]:
         """Where the model's inputs stand in X: training drops those that nothing reads."""
-        place = {name: k for k, name in enumerate(self._inputs)}
+        place = {name: k for k, name in enumerate(self._column_names)}
         return [place[name] for name in self.model_.inputs]
 
     def _outputs(self, packed: Packed) -> np.ndarray:
         """(steps, outputs): probabilities or values."""
-        return self.model_.predict(self._encoded(packed), packed.offset, self._columns(), threads_of(self.n_jobs))[0]
+        return self.model_.predict(packed.data, threads_of(self.n_jobs))[0]
 
     def _given(self, packed: Packed, steps: np.ndarray) -> Any:
         """In the shape of X; where targets are per sequence, one per sequence."""
@@ -288,15 +354,15 @@ class Estimator(Parameters):
 
     def apply(self, X: Any) -> Any:
         """The leaf that each step reaches (of the first tree; several trees: an array with a column per tree), in the shape of X."""
-        packed = self._pack_fitted(X)
-        leaves = self.model_.predict(self._encoded(packed), packed.offset, self._columns(), threads_of(self.n_jobs))[1]
+        packed = self._read(X)
+        leaves = self.model_.predict(packed.data, threads_of(self.n_jobs))[1]
         return packed.shaped(leaves[0] if len(leaves) == 1 else np.ascontiguousarray(leaves.T))
 
     def stream(self) -> _native.Stream:
         """A live sequence: its `step(x)` takes the inputs of one step and answers at once. Many streams can share a model."""
         self._check_fitted()
-        if self._code is not None:
-            raise ValueError("expected a model of numbers, got one that reads words: streams of words are not there yet")
+        if self.model_.reads_words:
+            raise ValueError("expected a model of numbers, got one that reads words or gaps of time: streams of these are not there yet")
         return _native.Stream(self.model_, self.n_features_in_, self._columns(), self._answers())
 
     def _answers(self) -> tuple[Any, ...]:
@@ -304,17 +370,12 @@ class Estimator(Parameters):
 
     def trace(self, X: Any, sequence: int = 0, y: Any = None) -> Trace:
         """What the tree did in one sequence of X, step by step: the path, what was read, what was written, the answer."""
-        packed = self._pack_fitted(X)
-        columns = self._columns()
-        data = _native.Data(np.ascontiguousarray(self._encoded(packed)[:, columns]), packed.offset, self.model_.inputs, packed.id_name, packed.time_name)
-        if packed.ids is not None:
-            data.name_sequences([str(i) for i in packed.ids])
-        if packed.times is not None:
-            data.name_steps([str(t) for t in packed.times])
-        if y is not None:
+        names = target_names(y)
+        packed = self._read(X, need_target=names is not None, targets=names or ())
+        if y is not None and names is None:
             target = align(y, packed)
-            self._set_target(data, target, target.there.astype(np.float32))
-        return Trace(*self.model_.trace(data, range(packed.sequences)[sequence]))
+            self._set_target(packed.data, target, weights_of(target, None))
+        return Trace(*self.model_.trace(packed.data, range(packed.sequences)[sequence]))
 
     def _named(self, cell_names: Mapping[str, str] | Sequence[str] | None) -> _native.Model:
         """The model, with other names for its cells where some are given."""
@@ -380,15 +441,13 @@ class Estimator(Parameters):
         estimator = cls(**given_settings(settings), **({"random_state": int(settings["seed"])} if "seed" in settings else {}))
         estimator.model_ = model
         estimator._from_file = True
-        estimator._inputs = list(model.inputs)
-        column = {code[0]: code[1] for code in model.codes}
-        estimator._code = (list(model.inputs), model.codes) if column else None
-        estimator._raw_inputs = list(dict.fromkeys(column.get(name, name) for name in model.inputs))
-        estimator.n_features_in_ = len(estimator._raw_inputs)
-        estimator.feature_names_in_ = np.array(estimator._raw_inputs, dtype=object)
+        estimator.categorical, estimator.ignore = model.categorical or None, model.ignore or None
+        estimator.horizon, estimator.time_gap = model.horizon or None, model.time_gap
+        estimator.target_per = "sequence" if model.per_sequence else None
+        estimator._column_names = model.columns
+        estimator.n_features_in_ = len(estimator._column_names)
+        estimator.feature_names_in_ = np.array(estimator._column_names, dtype=object)
         estimator.per_sequence_ = model.per_sequence
-        if model.id not in ("", "row"):
-            estimator.id, estimator.time = model.id, model.time or None
         estimator._take_schema(model)
         return estimator
 
@@ -406,39 +465,47 @@ class Estimator(Parameters):
         return {"training_loss": self.model_.training_loss, "validation_loss": self.model_.validation_loss}
 
 
-def word_lists(packed: Packed) -> list[list[str]]:
-    return [packed.words.get(k, []) for k in range(packed.x.shape[1])]
+def listed(names: Any) -> list[str]:
+    return [] if names is None else [names] if isinstance(names, str) else list(names)
 
 
-def is_list_of_names(y: Any) -> bool:
-    return isinstance(y, (list, tuple)) and len(y) > 0 and all(isinstance(name, str) for name in y)
+def target_names(y: Any) -> list[str] | None:
+    """The names of columns that y is, or None where it holds values."""
+    if isinstance(y, str):
+        return [y]
+    return list(y) if isinstance(y, (list, tuple)) and 0 < len(y) <= MOST_TARGETS and all(isinstance(name, str) for name in y) else None
 
 
-def drop_weightless(packed: Packed, target: Target, weight: np.ndarray) -> tuple[Packed, Target, np.ndarray]:
+def weights_of(target: Target, weight: np.ndarray | None) -> np.ndarray:
+    return target.there.astype(np.float32) if weight is None else np.where(target.there, weight, 0).astype(np.float32)
+
+
+def drop_weightless(raw: _native.Raw) -> _native.Raw:
     """Sequences without any weight are as good as absent: then they are not held out for validation either."""
-    starts = packed.offset[:-1]
-    keep = np.add.reduceat(weight * target.there, starts) > 0
-    if keep.all():
-        return packed, target, weight
+    keep = np.add.reduceat(raw.weight, raw.offset[:-1]) > 0
     if not keep.any():
         raise ValueError("expected a weight above zero at some target, got zero everywhere")
-    lengths = np.diff(packed.offset)
-    steps = np.repeat(keep, lengths)
-    offset = np.concatenate(([0], np.cumsum(lengths[keep]))).astype(np.int64)
-    fewer = Packed(packed.x[steps], offset, packed.kind, packed.names, packed.id_name, packed.time_name, words=packed.words)
-    return fewer, Target(target.values[steps], target.there[steps], target.per_sequence, target.names), weight[steps]
+    return raw if keep.all() else raw.select(np.flatnonzero(keep).astype(np.uint32))
 
 
-def names_message(expected: list[str], got: list[str]) -> str:
-    """scikit-learn's words."""
-    message = "The feature names should match those that were passed during fit.\n"
-    unexpected, missing = sorted(set(got) - set(expected)), sorted(set(expected) - set(got))
-    for what, names in (("Feature names unseen at fit time", unexpected), ("Feature names seen at fit time, yet now missing", missing)):
-        if names:
-            message += f"{what}:\n" + "".join(f"- {n}\n" for n in names[:5]) + ("- ...\n" if len(names) > 5 else "")
-    if not unexpected and not missing:
-        message += "Feature names must be in the same order as they were in fit.\n"
-    return message
+def warn_of(data: Any) -> None:
+    """What reading had to assume, where it may surprise."""
+    for note in data.notes:
+        if not note.startswith(EXPECTED_NOTES):
+            warnings.warn(note, stacklevel=4)
+
+
+def all_numbered(X: Any) -> bool:
+    """A frame whose columns are numbered rather than named is an array to scikit-learn."""
+    if type(X).__module__.split(".")[0] != "pandas":
+        return False
+    columns = list(X.columns)
+    kinds = {isinstance(name, str) for name in columns}
+    if len(kinds) > 1:
+        raise TypeError("Feature names are only supported if all input features have string names, but your input has "
+                        f"{sorted({type(n).__name__ for n in columns})} as feature name / column name types. If you want feature names to be stored "
+                        "and validated, you must convert them all to strings, by using X.columns = X.columns.astype(str) for example.")
+    return kinds == {False}
 
 
 def seed_of(random_state: Any) -> int:

@@ -1,12 +1,13 @@
 """The two estimators."""
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 
 from . import _native
-from ._base import Estimator
+from ._base import Estimator, target_names
 from ._inputs import Packed
 from ._parameters import Parameters
 from ._targets import Target, align, align_weights, class_text, classes_from_text, find_classes, label_numbers, one_column, regression_values
@@ -23,31 +24,52 @@ class RecurrentTreeClassifier(Estimator):
         if len(self.classes_) < 2:
             raise ValueError(f"expected at least two classes, got {len(self.classes_)} class: {list(self.classes_)}")
 
-    def _set_target(self, data: _native.Data, target: Target, weights: np.ndarray) -> None:
+    def _take_target(self, raw: _native.Raw) -> None:
+        self.classes_ = classes_from_text(raw.classes)
+
+    def _set_target(self, data: Any, target: Target, weights: np.ndarray) -> None:
         label = label_numbers(one_column(target.values, warn=False), target.there, self.classes_)
-        data.set_labels(label, weights, target.names[0], [class_text(c) for c in self.classes_], target.per_sequence)
+        unknown = (label < 0) & (weights > 0)
+        data.set_labels(np.maximum(label, 0), np.where(unknown, 0, weights).astype(np.float32), target.names[0],
+                        [class_text(c) for c in self.classes_], target.per_sequence)
+        if unknown.any():
+            data.add_unknown(int(unknown.sum()), float(weights[unknown].sum()))
+            self._warn_unknown(int(unknown.sum()), one_column(target.values, warn=False)[unknown])
+
+    @staticmethod
+    def _warn_unknown(count: int, labels: np.ndarray) -> None:
+        names = ", ".join(repr(str(label)) for label in dict.fromkeys(labels.tolist()))
+        warnings.warn(f"{count} target{' is' if count == 1 else 's are'} of a class that was not seen in training ({names}): "
+                      f"{'it counts' if count == 1 else 'they count'} as wrong", stacklevel=4)
 
     def predict_proba(self, X: Any) -> Any:
         """The probability of each class, at every step in the shape of X, or per sequence where targets are per sequence."""
-        packed = self._pack_fitted(X)
+        packed = self._read(X)
         return self._given(packed, self._outputs(packed))
 
     def predict(self, X: Any) -> Any:
         """The class at every step, in the shape of X, or per sequence where targets are per sequence."""
-        packed = self._pack_fitted(X)
-        return self._given(packed, self._labels(packed))
+        packed = self._read(X)
+        return self._given(packed, self.classes_[self._labels(packed)])
 
     def _labels(self, packed: Packed) -> np.ndarray:
-        return self.classes_[self._outputs(packed).argmax(axis=1)]
+        return self._outputs(packed).argmax(axis=1)
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The share of the targets that are said right."""
-        packed = self._pack_fitted(X)
-        target = align(y, packed)
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """The share of the targets that are said right. y: as in fit; without it the target that the model knows, a column of X. A class
+        that training has not seen counts as wrong."""
+        packed = self._read_scored(X, y)
         weight = align_weights(sample_weight, packed)
-        right = self._labels(packed) == one_column(target.values, warn=False)
-        weights = target.there if weight is None else np.where(target.there, weight, 0)
-        return float(np.average(right, weights=weights))
+        if y is not None and target_names(y) is None:
+            target = align(y, packed)
+            label = label_numbers(one_column(target.values, warn=False), target.there, self.classes_)
+            weights, unknown = target.there.astype(np.float64), 0.0
+            if (label < 0).any():
+                self._warn_unknown(int((label < 0).sum()), one_column(target.values, warn=False)[label < 0])
+        else:
+            label, weights, unknown = packed.data.label, packed.data.weight.astype(np.float64), packed.data.unknown_weight
+        weights = weights if weight is None else weights * weight
+        return float((weights * (self._labels(packed) == label)).sum() / (weights.sum() + unknown))
 
     def _answers(self) -> tuple[Any, ...]:
         return tuple(c.item() if hasattr(c, "item") else c for c in self.classes_)
@@ -65,26 +87,34 @@ class RecurrentTreeRegressor(Estimator):
         self.n_outputs_ = 1 if target.values.ndim == 1 else target.values.shape[1]
         self._one_dimensional = target.values.ndim == 1
 
-    def _set_target(self, data: _native.Data, target: Target, weights: np.ndarray) -> None:
+    def _take_target(self, raw: _native.Raw) -> None:
+        self.n_outputs_ = len(raw.targets)
+        self._one_dimensional = self.n_outputs_ == 1
+
+    def _set_target(self, data: Any, target: Target, weights: np.ndarray) -> None:
         data.set_values(regression_values(target), weights, target.names, target.per_sequence)
 
     def predict(self, X: Any) -> Any:
         """The value at every step, in the shape of X, or per sequence where targets are per sequence. With
         objective="quantile" a column per quantile."""
-        packed = self._pack_fitted(X)
+        packed = self._read(X)
         return self._given(packed, self._values(packed))
 
     def _values(self, packed: Packed) -> np.ndarray:
         values = self._outputs(packed).astype(np.float64)
         return values[:, 0] if self._one_dimensional and values.shape[1] == 1 else values
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The coefficient of determination R2, the mean of the outputs'."""
-        packed = self._pack_fitted(X)
-        target = align(y, packed)
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """The coefficient of determination R2, the mean of the outputs'. y: as in fit; without it the target that the model knows, a
+        column of X."""
+        packed = self._read_scored(X, y)
         weight = align_weights(sample_weight, packed)
-        weights = (target.there if weight is None else np.where(target.there, weight, 0)).astype(np.float64)[:, None]
-        truth = regression_values(target).astype(np.float64)
+        if y is not None and target_names(y) is None:
+            target = align(y, packed)
+            truth, weights = regression_values(target).astype(np.float64), target.there.astype(np.float64)
+        else:
+            truth, weights = packed.data.value.astype(np.float64), packed.data.weight.astype(np.float64)
+        weights = (weights if weight is None else weights * weight)[:, None]
         error = ((truth - self._outputs(packed)[:, self.model_.points]) ** 2 * weights).sum(axis=0)
         mean = (truth * weights).sum(axis=0) / weights.sum()
         spread = ((truth - mean) ** 2 * weights).sum(axis=0)

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ._inputs import Packed, column_array, is_frame
+from ._frames import is_frame
+from ._inputs import Packed
 
 
 @dataclass
@@ -21,30 +22,27 @@ class Target:
     names: list[str]  # of the targets
 
 
-def align(y: Any, packed: Packed, names: list[str] | None = None) -> Target:
+def align(y: Any, packed: Packed) -> Target:
     """y for these sequences: a value per row, per step or per sequence."""
-    if names is not None:  # columns of the frame
-        arrays = [packed.to_steps(column_array(packed.columns[n], n)) for n in names]
-        values = arrays[0] if len(arrays) == 1 else np.stack(arrays, axis=1)
-        return Target(values, present(values), False, list(names))
     if y is None:
         raise ValueError("This estimator requires y to be passed, but the target y is None")
     found = names_of(y)
-    if packed.kind == "list" and is_list_of_arrays(y):
-        lengths = [len(part) for part in y]
-        expected = np.diff(packed.offset)
-        if len(lengths) != packed.sequences or (np.asarray(lengths) != expected).any():
-            raise ValueError(f"expected a target for each step of {packed.sequences} sequences, got {len(lengths)} lists of other lengths")
+    rowwise = packed.kind in ("table", "frame", "frames")
+    if packed.kind in ("list", "frames") and is_list_of_arrays(y):
+        lengths, expected = [len(part) for part in y], packed.rows or np.diff(packed.offset).tolist()
+        if lengths != expected:
+            raise ValueError(f"expected a target for each step of {len(expected)} sequences, got {len(lengths)} lists of other lengths")
         values = np.concatenate([np.asarray(part) for part in y])
+        values = packed.to_steps(values) if rowwise else values
         return Target(values, present(values), False, default_names(found, values))
     values = as_values(y)
     if packed.kind == "cube" and values.ndim >= 2 and values.shape[:2] == (packed.sequences, packed.steps // packed.sequences):
         values = values.reshape((packed.steps,) + values.shape[2:])
         return Target(values, present(values), False, default_names(found, values))
-    if packed.kind == "table" or (len(values) == packed.steps and packed.steps != packed.sequences):
+    if packed.kind == "table" or (rowwise and packed.steps == packed.sequences) or (len(values) == packed.steps and packed.steps != packed.sequences):
         if len(values) != packed.steps:
             raise ValueError(f"Found input variables with inconsistent numbers of samples: {[packed.steps, len(values)]}")
-        values = packed.to_steps(values)
+        values = packed.to_steps(values) if rowwise else values
         return Target(values, present(values), False, default_names(found, values))
     if len(values) != packed.sequences:
         raise ValueError(f"Found input variables with inconsistent numbers of samples: expected a target per sequence ({packed.sequences}) or "
@@ -58,11 +56,18 @@ def align(y: Any, packed: Packed, names: list[str] | None = None) -> Target:
     return Target(spread, there, True, default_names(found, values))
 
 
+def column_array(column: Any) -> np.ndarray:
+    """A column of pandas, polars or pyarrow as an array; missing values are NaN, NaT or None."""
+    if type(column).__module__.split(".")[0] == "pandas" and getattr(column.dtype, "na_value", None) is not None and column.dtype.kind in "iufb":
+        return column.to_numpy(dtype=np.float64, na_value=np.nan) if column.hasnans else column.to_numpy()
+    return np.asarray(column.to_numpy())
+
+
 def as_values(y: Any) -> np.ndarray:
     if is_frame(y) and not hasattr(y, "iloc") and hasattr(y, "to_numpy"):
         values = y.to_numpy()
     elif type(y).__module__.split(".")[0] in ("pandas", "polars", "pyarrow") and not hasattr(y, "columns"):
-        values = column_array(y, "y")
+        values = column_array(y)
     else:
         values = np.asarray(y)
     if values.ndim == 0:
@@ -79,11 +84,10 @@ def is_list_of_arrays(y: Any) -> bool:
 def by_id(y: Any, values: np.ndarray, packed: Packed) -> np.ndarray:
     """A pandas Series over the ids, as sktime's panels have it, is matched by them."""
     index = getattr(y, "index", None)
-    if packed.ids is None or index is None or callable(index) or len(index) != len(packed.ids):
+    if not packed.ids or index is None or callable(index) or len(index) != len(packed.ids):
         return values
-    place = {key: k for k, key in enumerate(index)}
-    wanted = [key.item() if hasattr(key, "item") else key for key in packed.ids]
-    return values[[place[key] for key in wanted]] if all(key in place for key in wanted) else values
+    place = {str(key): k for k, key in enumerate(index)}
+    return values[[place[key] for key in packed.ids]] if all(key in place for key in packed.ids) else values
 
 
 def names_of(y: Any) -> list[str] | None:
@@ -157,7 +161,7 @@ def class_text(label: Any) -> str:
 
 def classes_from_text(texts: list[str]) -> np.ndarray:
     """The classes of a model file as an array of numbers where all are numbers."""
-    if texts == ["False", "True"]:
+    if texts in (["False", "True"], ["false", "true"]):
         return np.array([False, True])
     for kind in (int, float):
         try:
@@ -168,17 +172,13 @@ def classes_from_text(texts: list[str]) -> np.ndarray:
 
 
 def label_numbers(values: np.ndarray, there: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    """The number of each step's class; 0 where there is none. Classes that are not known raise ValueError."""
+    """The number of each step's class; 0 where there is none, -1 where training has not seen it."""
     label = np.zeros(len(values), np.int32)
     known = values[there]
     if len(known) == 0:
         return label
-    at = np.searchsorted(classes, known) if classes.dtype.kind != "O" else np.array([np.searchsorted(classes, v) for v in known])
-    at = np.minimum(at, len(classes) - 1)
-    wrong = classes[at] != known
-    if np.any(wrong):
-        raise ValueError(f"expected one of the classes {list(classes)}, got {known[wrong][0]!r}")
-    label[there] = at
+    place = {c: k for k, c in enumerate(classes.tolist())}
+    label[there] = [place.get(v, -1) for v in known.tolist()]
     return label
 
 
@@ -212,10 +212,9 @@ def align_weights(weight: Any, packed: Packed) -> np.ndarray | None:
         raise ValueError("Sample weights must be 1D array or scalar")
     if not np.isfinite(weight).all() or (weight < 0).any():
         raise ValueError("Input sample_weight: expected finite weights that are not negative, got others (NaN or infinity or below 0)")
-    if packed.steps != packed.sequences and len(weight) == packed.steps:
-        return packed.to_steps(weight)
+    if len(weight) == packed.steps and (packed.steps != packed.sequences or packed.kind in ("table", "frame")):
+        return weight if packed.kind in ("list", "cube") else packed.to_steps(weight)
     if len(weight) == packed.sequences:
-        spread = np.repeat(weight, np.diff(packed.offset))
-        return packed.to_steps(spread) if packed.kind == "table" and packed.order is not None else spread
+        return np.repeat(weight, np.diff(packed.offset))
     raise ValueError(f"sample_weight.shape == {weight.shape}, expected ({packed.sequences},)" if packed.steps == packed.sequences else
                      f"expected a weight per sequence ({packed.sequences}) or per step ({packed.steps}), got {len(weight)}")

@@ -1,7 +1,6 @@
 #include "remede/data/columns.h"
 
 #include <algorithm>
-#include <span>
 #include <string_view>
 #include <unordered_map>
 
@@ -12,11 +11,21 @@
 namespace remede {
 namespace {
 
-constexpr std::string_view kIdNames[] = {"id",     "sequence",   "seq",    "sequence_id",
-                                         "seq_id", "sequenceid", "series", "series_id"};
-constexpr std::string_view kTimeNames[] = {"time", "step",     "t",         "timestamp",
-                                           "date", "datetime", "time_step", "timestep"};
-constexpr std::string_view kTargetNames[] = {"y", "target", "label", "class"};
+// What columns are often called. The first list of each is looked for as it stands (in any case), then both without
+// regard to case, blanks and punctuation: CaseID and case:concept:name.
+struct UsualNames {
+  std::vector<std::string_view> plain;
+  std::vector<std::string_view> other;  // letters and digits only
+};
+const UsualNames& usual_names(ColumnPart part) {
+  static const UsualNames ids = {
+      {"id", "sequence", "seq", "sequence_id", "seq_id", "sequenceid", "series", "series_id"},
+      {"sequenceid", "seqid", "seriesid", "caseid", "case", "caseconceptname", "traceid", "conceptname"}};
+  static const UsualNames times = {{"time", "step", "t", "timestamp", "date", "datetime", "time_step", "timestep"},
+                                   {"timestep", "timetimestamp", "completetimestamp", "starttimestamp"}};
+  static const UsualNames targets = {{"y", "target", "label", "class"}, {"classlabel", "targetlabel", "targetclass"}};
+  return part == ColumnPart::kId ? ids : part == ColumnPart::kTime ? times : targets;
+}
 
 std::string listed(const std::vector<std::string>& names) {
   constexpr std::size_t kMost = 20;
@@ -56,25 +65,42 @@ class Assignment {
     if (!has(name)) fail("{}: {}: expected one of the columns {}, got {}", file_, flag, listed(columns_), shown(name));
   }
 
+  // What the model knows its sequences or their order by is not here, and a guess would change its answers.
+  [[noreturn]] void refuse_without(const std::string& name, std::string_view flag) const {
+    if (flag == "--id")
+      fail(
+          "{}: expected the column {}, which names the sequence of each row, as in training, got the columns {}: say "
+          "--id none where the rows are one sequence, --id row where each is one, --id COLUMN for another column (in "
+          "Python id='none', id='row', id='COLUMN', or a list with an array or frame per sequence)",
+          file_, shown(name), listed(columns_));
+    fail(
+        "{}: expected the column {}, which orders the steps of a sequence, as in training, got the columns {}: say "
+        "--time none where the rows are in order, --time COLUMN for another column (in Python time='none', "
+        "time='COLUMN')",
+        file_, shown(name), listed(columns_));
+  }
+
   // The one free column whose name suggests the part; empty when there is none.
-  std::string guess(std::span<const std::string_view> names, const char* what, const char* flag) const {
-    std::vector<std::string> found;
+  std::string guess(ColumnPart part, const char* what, const char* flag) const {
+    std::vector<std::string> free;
     for (std::size_t c = 0; c < columns_.size(); ++c)
-      if (!taken_[c] && std::find(names.begin(), names.end(), lower(columns_[c])) != names.end())
-        found.push_back(columns_[c]);
+      if (!taken_[c]) free.push_back(columns_[c]);
+    const std::vector<std::string> found = usually_called(part, free);
     if (found.size() > 1)
       fail("{}: expected one {} column, got {}: say which with {} (and leave out others with --ignore)", file_, what,
            listed(found), flag);
     return found.empty() ? "" : found.front();
   }
 
-  void take_rest_as_inputs() {
+  // made: inputs will be made from other columns.
+  void take_rest_as_inputs(bool made) {
     for (std::size_t c = 0; c < columns_.size(); ++c) {
       if (taken_[c]) continue;
       layout_.column[c] = {ColumnPart::kInput, static_cast<std::uint32_t>(layout_.inputs.size())};
       layout_.inputs.push_back(columns_[c]);
     }
-    if (layout_.inputs.empty()) fail("{}: expected at least one input column, got only {}", file_, listed(columns_));
+    if (layout_.inputs.empty() && !made)
+      fail("{}: expected at least one input column, got only {}", file_, listed(columns_));
     if (layout_.inputs.size() > kMostInputColumns)
       fail("{}: expected at most {} input columns, got {}: leave some out with --ignore", file_, kMostInputColumns,
            layout_.inputs.size());
@@ -142,6 +168,26 @@ bool is_none(const std::string& name) { return name.empty() || name == "none"; }
 
 }  // namespace
 
+std::vector<std::string> usually_called(ColumnPart part, const std::vector<std::string>& columns) {
+  const UsualNames& names = usual_names(part);
+  std::vector<std::string> found;
+  for (const std::string& column : columns)
+    if (is_one_of(lower(column), names.plain)) found.push_back(column);
+  if (!found.empty()) return found;
+  for (const std::string& column : columns) {
+    const std::string bare = letters_and_digits(column);
+    if (!bare.empty() && (is_one_of(bare, names.plain) || is_one_of(bare, names.other))) found.push_back(column);
+  }
+  return found;
+}
+
+std::string letters_and_digits(std::string_view name) {
+  std::string bare;
+  for (const char c : lower(name))
+    if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) bare += c;
+  return bare;
+}
+
 ColumnLayout lay_out(const std::string& file, const std::vector<std::string>& columns, const Roles& roles,
                      bool several) {
   Assignment a(file, columns);
@@ -160,16 +206,16 @@ ColumnLayout lay_out(const std::string& file, const std::vector<std::string>& co
   a.take_targets(roles.target);
   a.take_optional(roles.weight, ColumnPart::kWeight);
   a.take_optional(roles.group, ColumnPart::kGroup);
-  if (!roles.id) a.take_id(a.guess(kIdNames, "id", "--id"), several);
-  if (!roles.time) a.take_time(a.guess(kTimeNames, "time", "--time"));
+  if (!roles.id) a.take_id(roles.guess ? a.guess(ColumnPart::kId, "id", "--id") : "", several);
+  if (!roles.time) a.take_time(roles.guess ? a.guess(ColumnPart::kTime, "time", "--time") : "");
   if (roles.target.empty()) {
-    const std::string name = a.guess(kTargetNames, "target", "--target");
+    const std::string name = roles.guess ? a.guess(ColumnPart::kTarget, "target", "--target") : "";
     if (name.empty() && roles.need_target)
       fail("{}: expected a target column (y, target, label or class), got {}: name it with --target", file,
            listed(columns));
     if (!name.empty()) a.take_targets({name});
   }
-  a.take_rest_as_inputs();
+  a.take_rest_as_inputs(roles.horizon.value_or(0) > 0 || roles.time_gap);
   return a.layout();
 }
 
@@ -182,7 +228,7 @@ ColumnLayout lay_out(const std::string& file, const std::vector<std::string>& co
     const bool pseudo = (name == "row" || name == "file") && flag == std::string_view("--id");
     if (name.empty() || a.has(name) || pseudo) return name;
     if (given) a.require(name, flag);
-    return std::string();  // what the model knew the sequences by is not here: one sequence, in the order of the rows
+    a.refuse_without(name, flag);
   };
   const std::vector<std::string>& targets = roles.target.empty() ? schema.targets : roles.target;
   const bool all_targets = a.is_folder(targets) ||
@@ -202,7 +248,8 @@ ColumnLayout lay_out(const std::string& file, const std::vector<std::string>& co
   for (std::size_t i = 0; i < inputs.size(); ++i) a.take(inputs[i], ColumnPart::kInput, i);
   a.layout().inputs = inputs;
   a.take_id(chosen(roles.id, schema.id, "--id"), several && !(roles.id && is_none(*roles.id)));
-  a.take_time(chosen(roles.time, schema.time, "--time"));
+  const bool ordered = a.layout().id != "row" || roles.time;  // a row alone has no order
+  a.take_time(ordered || a.has(schema.time) ? chosen(roles.time, schema.time, "--time") : "");
   if (all_targets) a.take_targets(targets);
   a.take_optional(roles.weight, ColumnPart::kWeight);
   a.take_optional(roles.group, ColumnPart::kGroup);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "remede/data/dataset.h"
@@ -25,6 +26,11 @@ struct ColumnLayout {
   bool file = false;                 // the id is the name of the file
   std::vector<std::string> notes;    // what had to be assumed
 };
+
+// Those of the columns whose name suggests the part (id, time or target).
+std::vector<std::string> usually_called(ColumnPart part, const std::vector<std::string>& columns);
+
+std::string letters_and_digits(std::string_view name);  // of a name, in lower case
 
 // For a file whose schema is to be found. Throws Error naming `file` when a column is not there or a guess is not
 // clear.

@@ -24,7 +24,8 @@ class CsvReader {
  public:
   static constexpr std::size_t kMaxRow = std::size_t{64} << 20;  // bytes; beyond that it is not a table
   static constexpr std::size_t kMaxColumns =
-      std::size_t{1} << 17;  // twice the inputs of a model, for ids, targets and what is ignored
+      std::size_t{1} << 17;                        // twice the inputs of a model, for ids, targets and what is ignored
+  static constexpr const char* kRowWord = "line";  // what line() counts
 
   // Reads the header. `block`: bytes asked for at once.
   explicit CsvReader(ByteSource source, std::size_t block = std::size_t{1} << 18)
@@ -131,6 +132,9 @@ inline std::string_view CsvReader::text() {
   end_cell(end);
   return cell;
 }
+
+// Throws Error naming `file` where names of columns repeat or are not UTF-8; "" is no name.
+void expect_distinct_names(const std::string& file, const std::vector<std::string>& columns);
 
 // Writes a table row by row. Nothing is in the file before commit().
 class CsvWriter {

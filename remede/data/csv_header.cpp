@@ -191,11 +191,15 @@ void CsvReader::read_header() {
   name_columns();
   expected_ = columns_.size();
   notice_row_names();
+  expect_distinct_names(source_.name, columns_);
+}
+
+void expect_distinct_names(const std::string& file, const std::vector<std::string>& columns) {
   std::unordered_set<std::string_view> names;
-  for (const std::string& column : columns_) {
-    if (!is_utf8(column)) fail("{}: expected column names in UTF-8, got {}", source_.name, shown(column));
+  for (const std::string& column : columns) {
+    if (!is_utf8(column)) fail("{}: expected column names in UTF-8, got {}", file, shown(column));
     if (!column.empty() && !names.insert(column).second)
-      fail("{}: expected column names that differ, got {} twice", source_.name, shown(column));
+      fail("{}: expected column names that differ, got {} twice", file, shown(column));
   }
 }
 

@@ -50,12 +50,12 @@ std::vector<std::string> expand_path(const std::string& path) {
   return paths.empty() ? std::vector<std::string>{path} : paths;
 }
 
-std::vector<ByteSource> open_files(const std::string& path) {
-  std::vector<ByteSource> files;
+std::vector<TableSource> open_files(const std::string& path) {
+  std::vector<TableSource> files;
   // Opened when they are read: a process may hold only so many files.
   for (const std::string& one : expand_path(path)) {
     if (files.empty() || one == "-") {
-      files.push_back(open_bytes(one));
+      files.emplace_back(open_bytes(one));
       continue;
     }
     ByteSource later;
@@ -64,7 +64,7 @@ std::vector<ByteSource> open_files(const std::string& path) {
       if (!source.read) source = open_bytes(one);
       return source.read(to, room);
     };
-    files.push_back(std::move(later));
+    files.emplace_back(std::move(later));
   }
   return files;
 }
@@ -80,16 +80,16 @@ Dataset read_dataset(const std::string& path, const Schema& schema, const Roles&
 }
 
 Dataset read_dataset(ByteSource source, const Roles& roles) {
-  std::vector<ByteSource> files;
-  files.push_back(std::move(source));
+  std::vector<TableSource> files;
+  files.emplace_back(std::move(source));
   RawDataset raw = read_raw(std::move(files), roles);
   const Code code = learn_code(raw);
   return encode(std::move(raw), code);
 }
 
 Dataset read_dataset(ByteSource source, const Schema& schema, const Roles& roles, bool need_target) {
-  std::vector<ByteSource> files;
-  files.push_back(std::move(source));
+  std::vector<TableSource> files;
+  files.emplace_back(std::move(source));
   return for_schema(read_raw(std::move(files), schema, roles, need_target), schema);
 }
 

@@ -22,6 +22,7 @@ struct Dataset {
   Column<std::int32_t> group;       // (steps) number of the group, where Roles::group names a column
   std::vector<std::string> groups;  // their names
   std::vector<std::string> notes;   // what had to be assumed, one line each, for the caller to show or not
+  UnknownTargets unknown;           // where targets were needed; their steps carry no target here
 };
 
 // Reads a long-format CSV file or a .ts file ("-": standard input), packed or not, and works out the schema. `path` may
@@ -30,8 +31,8 @@ struct Dataset {
 Dataset read_dataset(const std::string& path, const Roles& roles);
 
 // Reads a file for a given schema: columns match by name, extra ones are ignored. The target columns may be missing
-// unless `need_target`; a class the schema does not know is an error then, and else a step without target. Roles given
-// override the schema's id, time and target columns.
+// unless `need_target`. A class the schema does not know is a step without a target (Dataset::unknown counts them
+// where targets are needed). Roles given override the schema's id, time and target columns.
 Dataset read_dataset(const std::string& path, const Schema& schema, const Roles& roles, bool need_target);
 
 // The same from any source of bytes (data/csv.h).

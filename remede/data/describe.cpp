@@ -76,7 +76,7 @@ void describe_inputs(const RawDataset& raw, Description& to) {
   for (std::size_t i = 0; i < raw.inputs.size(); ++i) {
     const RawInput& input = raw.inputs[i];
     ColumnDescription column;
-    column.name = input.gap ? input.name + "_gap" : input.name;
+    column.name = input.gap ? gap_name(input.name) : input.name;
     column.role = "input";
     const std::vector<float> values = values_of(s.x, raw.inputs.size(), i);
     column.missing = s.steps() - values.size();
@@ -152,8 +152,22 @@ void describe_order(const RawDataset& raw, Description& to) {
   to.columns.push_back(std::move(time));
 }
 
+// Inputs whose names suggest a role that no column has.
+void suggest_roles(const RawDataset& raw, const Roles& roles, Description& to) {
+  const Schema& schema = raw.data.schema;
+  for (const RawInput& input : raw.inputs) {
+    const std::string role = input.gap ? "" : likely_role(input.name);
+    const bool free = role == "id"     ? schema.id.empty() && !roles.id
+                      : role == "time" ? schema.time.empty() && !roles.time
+                                       : role == "target" && !to.has_target;
+    if (free)
+      to.suggestions.push_back(fmt::format("{} may be the {}: --{} {}", shown(input.name), role, role, input.name));
+  }
+}
+
 void suggest(const RawDataset& raw, const Roles& roles, Description& to) {
   const Schema& schema = raw.data.schema;
+  suggest_roles(raw, roles, to);
   if (!to.has_target)
     to.suggestions.push_back(raw.inputs.empty()
                                  ? "nothing to predict: --target COLUMN"

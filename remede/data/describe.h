@@ -37,6 +37,18 @@ struct Description {
   std::vector<std::string> suggestions;  // flags worth thinking about, one line each
 };
 
+// Every column of tables, whatever its role; for data that cannot be read as asked. Where even the table is damaged,
+// what stands before the damage.
+struct Survey {
+  std::size_t rows = 0;
+  std::vector<ColumnDescription> columns;  // roles end in ? or are empty; types: number, category, date, text, mixed
+  std::vector<std::string> suggestions;
+};
+Survey survey(std::vector<TableSource> tables, const TableFormat& format);
+
+// id, time or target, where the name of a column suggests one; else empty.
+std::string likely_role(const std::string& name);
+
 // REQUIRES: raw as it was read, before its words were encoded.
 Description describe(const RawDataset& raw, const Roles& roles);
 

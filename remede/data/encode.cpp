@@ -104,8 +104,8 @@ std::vector<double> main_direction(const std::vector<double>& rows, const std::v
   return direction;
 }
 
-// The words of input i in the order of the target; those that these sequences do not hold are left out. In the order of
-// their bytes where there is no target.
+// The words of input i in the order of the target; those that these sequences do not hold up to their last target are
+// left out. In the order of their bytes where there is no target.
 std::vector<std::string> ordered_words(const RawDataset& raw, std::size_t i, std::span<const std::uint32_t> sequences) {
   const Sequences& data = raw.data.sequences;
   const std::vector<std::string>& words = raw.inputs[i].known;
@@ -118,9 +118,9 @@ std::vector<std::string> ordered_words(const RawDataset& raw, std::size_t i, std
     for (auto t = static_cast<std::size_t>(data.offset[s + 1]); t-- > begin;) {
       if (data.has_targets() && data.weight[t] > 0.0F) target_step = t;
       const float code = data.x[t * n_x + i];
-      if (std::isnan(code)) continue;
+      if (std::isnan(code) || (data.has_targets() && target_step == data.steps())) continue;
       seen[static_cast<std::size_t>(code)] = true;
-      if (target_step < data.steps()) means.add(static_cast<std::size_t>(code), target_step);
+      if (data.has_targets()) means.add(static_cast<std::size_t>(code), target_step);
     }
   }
   const auto n_y = static_cast<std::size_t>(data.n_y);
@@ -174,7 +174,7 @@ void add_code(const RawDataset& raw, std::size_t i, std::span<const std::uint32_
   };
   if (input.gap) {
     InputCode gap;
-    gap.input = input.name + "_gap";
+    gap.input = gap_name(input.name);
     gap.column = input.name;
     gap.gap = true;
     return add(std::move(gap));
@@ -182,11 +182,12 @@ void add_code(const RawDataset& raw, std::size_t i, std::span<const std::uint32_
   if (!input.words) return code.inputs.push_back(input.name);
   if (!input.known.empty() && is_boolean(input.known)) return add(boolean(input.name, input.known));
   std::vector<std::string> words = ordered_words(raw, i, sequences);
-  if (words.size() <= 2 || words.size() > kMostIndicators) return add(ordinal(input.name, std::move(words)));
+  if (words.size() > kMostIndicators) return add(ordinal(input.name, std::move(words)));
   std::sort(words.begin(), words.end());
+  if (words.size() <= 2) return add(ordinal(input.name, std::move(words)));
   for (const std::string& word : words) {
     InputCode one;
-    one.input = fmt::format("{} = {}", input.name, word);
+    one.input = indicator_name(input.name, word);
     one.column = input.name;
     one.words = {word};
     one.values = {1.0F};
@@ -212,6 +213,22 @@ std::vector<float> table_of(const InputCode& code, const RawInput& input) {
 }
 
 }  // namespace
+
+std::string gap_name(const std::string& time_column) { return time_column + "_gap"; }
+
+std::string indicator_name(const std::string& column, const std::string& word) {
+  return fmt::format("{} = {}", column, word);
+}
+
+bool is_ordered_by_target(const InputCode& code) { return !code.gap && code.words.size() > kMostIndicators; }
+
+RawDataset select(const RawDataset& raw, std::span<const std::uint32_t> sequences) {
+  RawDataset part;
+  part.inputs = raw.inputs;
+  part.data.schema = raw.data.schema;
+  part.data.sequences = select(raw.data.sequences, sequences);
+  return part;
+}
 
 Code learn_code(const RawDataset& raw, std::span<const std::uint32_t> sequences) {
   Code code;

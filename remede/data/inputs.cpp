@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "remede/base/error.h"
+#include "remede/data/frame.h"
 #include "remede/data/number.h"
 
 namespace remede {
@@ -30,14 +31,16 @@ InputReader::InputReader(const std::vector<std::string>& names, const std::vecto
   }
 }
 
-float InputReader::number_of(const CsvReader& csv, std::size_t column, std::string_view word, Column& input) {
+template <typename Rows>
+float InputReader::number_of(const Rows& csv, std::size_t column, std::string_view word, Column& input) {
   const std::uint32_t number = input.words.intern(word);
   if (number < kMostWords || known_) return static_cast<float>(number);
   fail("{}: expected at most {} different words, got more: leave the column out with --ignore {}", csv.where(column),
        kMostWords, shown(csv.columns()[column]));
 }
 
-float InputReader::read_word(CsvReader& csv, std::size_t column, Column& input) {
+template <typename Rows>
+float InputReader::read_word(Rows& csv, std::size_t column, Column& input) {
   const std::string_view word = trim(csv.text());
   double value = 0.0;
   const CellKind kind = parse_cell(word, value);
@@ -53,7 +56,8 @@ float InputReader::read_word(CsvReader& csv, std::size_t column, Column& input) 
   return number_of(csv, column, spelt_, input);
 }
 
-float InputReader::read_text(CsvReader& csv, std::size_t column, Column& input) {
+template <typename Rows>
+float InputReader::read_text(Rows& csv, std::size_t column, Column& input) {
   const std::string_view word = trim(csv.last_cell());
   if (input.state == State::kOpen && !begins_like_a_number(word)) {
     if (!is_utf8(word)) fail("{}: expected text in UTF-8, got {}", csv.where(column), shown(word));
@@ -74,10 +78,14 @@ float InputReader::read_text(CsvReader& csv, std::size_t column, Column& input) 
   fail("{}: expected a number, got {}{}", csv.where(column), shown(csv.last_cell()), hint);
 }
 
-float InputReader::read_odd_number(const CsvReader& csv, std::size_t column, double value) const {
+template <typename Rows>
+float InputReader::read_odd_number(const Rows& csv, std::size_t column, double value) const {
   if (std::isnan(value)) return kMissingValue;
   fail("{}: expected {}, got {}", csv.where(column), kFittingNumber, value);
 }
+
+template float InputReader::read(CsvReader&, std::size_t, std::size_t);
+template float InputReader::read(FrameReader&, std::size_t, std::size_t);
 
 std::vector<RawInput> InputReader::finish() {
   std::vector<RawInput> inputs;

@@ -22,7 +22,9 @@ class InputReader {
   InputReader(const std::vector<std::string>& names, const std::vector<std::string>& categorical, bool known);
 
   // The next cell, in file column `column`, for input `slot`: its number, or the number of its word; NaN where missing.
-  float read(CsvReader& csv, std::size_t column, std::size_t slot) {
+  // Rows: CsvReader or FrameReader.
+  template <typename Rows>
+  float read(Rows& csv, std::size_t column, std::size_t slot) {
     Column& input = columns_[slot];
     if (input.state == State::kWords) return read_word(csv, column, input);
     double value = 0.0;
@@ -45,10 +47,14 @@ class InputReader {
     Interner words;
   };
 
-  float read_word(CsvReader& csv, std::size_t column, Column& input);
-  float read_text(CsvReader& csv, std::size_t column, Column& input);
-  float read_odd_number(const CsvReader& csv, std::size_t column, double value) const;
-  float number_of(const CsvReader& csv, std::size_t column, std::string_view word, Column& input);
+  template <typename Rows>
+  float read_word(Rows& csv, std::size_t column, Column& input);
+  template <typename Rows>
+  float read_text(Rows& csv, std::size_t column, Column& input);
+  template <typename Rows>
+  float read_odd_number(const Rows& csv, std::size_t column, double value) const;
+  template <typename Rows>
+  float number_of(const Rows& csv, std::size_t column, std::string_view word, Column& input);
 
   std::vector<std::string> names_;
   std::vector<Column> columns_;

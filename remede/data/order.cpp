@@ -11,7 +11,7 @@
 namespace remede {
 
 void RowLines::add(std::uint64_t line) {
-  if (line != next_) jumps_.emplace_back(rows_, line);
+  if (rows_ == 0 || line != next_) jumps_.emplace_back(rows_, line);
   ++rows_;
   next_ = line + 1;
 }
@@ -23,14 +23,14 @@ std::uint64_t RowLines::line(std::size_t row) const {
   return line + (row - first);
 }
 
-RowSorter::RowSorter(const std::string& file, std::string id_column, std::string time_column,
+RowSorter::RowSorter(std::string id_column, std::string time_column, bool strict,
                      const std::shared_ptr<ColumnStore>& store)
     : store_(store),
       by_(id_column == "row"  ? By::kRow
           : id_column.empty() ? By::kFile
                               : By::kId),
       timed_(!time_column.empty()),
-      files_{{0, file}},
+      strict_(strict),
       id_column_(std::move(id_column)),
       time_column_(std::move(time_column)),
       ids_(store),
@@ -40,14 +40,15 @@ RowSorter::RowSorter(const std::string& file, std::string id_column, std::string
   if (by_ == By::kFile) run_.push_back({0, 0});
 }
 
-const std::string& RowSorter::file_of(std::size_t row) const {
+const RowSorter::File& RowSorter::file_of(std::size_t row) const {
   const auto after = std::upper_bound(files_.begin(), files_.end(), row,
-                                      [](std::size_t r, const auto& file) { return r < file.first; });
-  return (after - 1)->second;
+                                      [](std::size_t r, const File& file) { return r < file.first_row; });
+  return *(after - 1);
 }
 
-std::string RowSorter::where(std::size_t row) const {
-  return fmt::format("{}: line {}, column {}", file_of(row), lines_.line(row), shown(time_column_));
+std::string RowSorter::where(std::size_t row, const std::string& column) const {
+  const File& file = file_of(row);
+  return fmt::format("{}: {} {}, column {}", file.name, file.row_word, lines_.line(row), shown(column));
 }
 
 void RowSorter::reserve(std::size_t rows) {
@@ -56,9 +57,7 @@ void RowSorter::reserve(std::size_t rows) {
 
 void RowSorter::id(std::string_view text) {
   if (!run_.empty() && text == ids_.texts()[run_.back().sequence]) return;
-  if (text.empty())
-    fail("{}: line {}, column {}: expected the id of a sequence, got an empty cell", file_of(rows_ - 1),
-         lines_.line(rows_ - 1), shown(id_column_));
+  if (text.empty()) fail("{}: expected the id of a sequence, got an empty cell", where(rows_ - 1, id_column_));
   const std::uint32_t sequence = ids_.intern(text);
   together_ = together_ && sequence == run_.size();
   run_.push_back({sequence, rows_ - 1});
@@ -74,7 +73,7 @@ void RowSorter::time(std::string_view text) {
     kind = parse_cell(text, time_);
   }
   if (kind == CellKind::kMissing)
-    fail("{}: expected a time, got {}", where(rows_ - 1), text.empty() ? "an empty cell" : shown(text));
+    fail("{}: expected a time, got {}", where(rows_ - 1, time_column_), text.empty() ? "an empty cell" : shown(text));
   if (numeric_ && kind == CellKind::kText) {
     numeric_ = false;
     in_order_ = rows_ == 1;  // the numbers before it were compared as numbers
@@ -128,7 +127,7 @@ void RowSorter::check_text_times() const {
     fail(
         "{}: expected times that can be put in order (numbers, dates as YYYY-MM-DD, texts of equal length), got {}; "
         "--time none keeps the order of the rows",
-        where(r), shown(t));
+        where(r, time_column_), shown(t));
   }
 }
 
@@ -149,19 +148,23 @@ void RowSorter::sort_by_time(StepOrder& order) {
       checked = true;
       std::stable_sort(begin, end, is_earlier);
     }
-    const auto twice = std::adjacent_find(begin, end, [&](auto a, auto b) { return !is_earlier(a, b); });
-    if (twice == end) continue;
-    const auto first = static_cast<std::size_t>(*twice);
-    const auto second = static_cast<std::size_t>(*(twice + 1));
-    const std::string& other = file_of(first);
-    fail("{}: expected times that differ{}, got {} again, as on line {}{}", where(second),
-         by_ == By::kId ? " within sequence " + shown(ids_.texts()[s]) : "", shown(times_[second]), lines_.line(first),
-         other == file_of(second) ? "" : " of " + other);
+    for (auto row = begin; row != end && row + 1 != end; ++row) {
+      if (is_earlier(*row, *(row + 1))) continue;
+      if (strict_) refuse_repeated(s, static_cast<std::size_t>(*row), static_cast<std::size_t>(*(row + 1)));
+      ++order.repeated_times;
+    }
   }
 }
 
+void RowSorter::refuse_repeated(std::size_t sequence, std::size_t first, std::size_t second) const {
+  const File& other = file_of(first);
+  fail("{}: expected times that differ{}, got {} again, as on {} {}{}", where(second, time_column_),
+       by_ == By::kId ? " within sequence " + shown(ids_.texts()[sequence]) : "", shown(times_[second]), other.row_word,
+       lines_.line(first), &other == &file_of(second) ? "" : " of " + other.name);
+}
+
 StepOrder RowSorter::finish() {
-  StepOrder order{Column<std::int64_t>(store_), Column<std::int64_t>(store_), true, Texts(store_), Texts(store_)};
+  StepOrder order{Column<std::int64_t>(store_), Column<std::int64_t>(store_), true, 0, Texts(store_), Texts(store_)};
   if (by_ == By::kRow || (together_ && in_order_)) {
     order.row.resize(rows_);
     std::iota(order.row.begin(), order.row.end(), std::int64_t{0});

@@ -28,11 +28,12 @@ class RowLines {
 
 // Where the steps of sequences come from.
 struct StepOrder {
-  Column<std::int64_t> offset;  // (sequences + 1)
-  Column<std::int64_t> row;     // (steps) row of each step
-  bool as_in_file = true;       // row[s] == s
-  Texts ids;                    // (sequences) empty without an id column
-  Texts times;                  // (steps) empty without a time column
+  Column<std::int64_t> offset;     // (sequences + 1)
+  Column<std::int64_t> row;        // (steps) row of each step
+  bool as_in_file = true;          // row[s] == s
+  std::size_t repeated_times = 0;  // steps whose time is that of the step before
+  Texts ids;                       // (sequences) empty without an id column
+  Texts times;                     // (steps) empty without a time column
 };
 
 // Takes the id and time of each row and puts the rows in order at the end. A file that is in order already, as most
@@ -40,11 +41,12 @@ struct StepOrder {
 class RowSorter {
  public:
   // id_column: a name, "row", or empty for one sequence; time_column: a name, or empty for the order of the file.
-  // store: where large columns go (column.h).
-  RowSorter(const std::string& file, std::string id_column, std::string time_column,
-            const std::shared_ptr<ColumnStore>& store);
+  // strict: a time that occurs twice in a sequence is an error; else such rows keep the order of the file. store: where
+  // large columns go (column.h).
+  RowSorter(std::string id_column, std::string time_column, bool strict, const std::shared_ptr<ColumnStore>& store);
 
-  void begin_file(const std::string& file) { files_.emplace_back(rows_, file); }  // what follows is of this file
+  // What follows is of this file. `row_word`: what begin_row() counts, a line or a row.
+  void begin_file(const std::string& file, const char* row_word) { files_.push_back({rows_, file, row_word}); }
 
   // For each row: begin_row(), then id() and time() where there are such columns, in any order, then end_row().
   void begin_row(std::uint64_t line) {
@@ -60,7 +62,7 @@ class RowSorter {
 
   std::size_t rows() const { return rows_; }
 
-  // Throws Error when a time occurs twice in a sequence or times have no order. Leaves the object empty.
+  // Throws Error when times have no order, or one occurs twice in a sequence and strict. Leaves the object empty.
   StepOrder finish();
 
  private:
@@ -70,19 +72,26 @@ class RowSorter {
     std::uint32_t sequence = 0;
     std::size_t first_row = 0;
   };
+  struct File {
+    std::size_t first_row = 0;
+    std::string name;
+    const char* row_word = "line";
+  };
 
   bool last_time_is_later() const;
   void gather(StepOrder& order) const;
   void sort_by_time(StepOrder& order);
   void check_text_times() const;
   bool earlier(std::size_t row_a, std::size_t row_b) const;
-  std::string where(std::size_t row) const;
-  const std::string& file_of(std::size_t row) const;
+  void refuse_repeated(std::size_t sequence, std::size_t first, std::size_t second) const;
+  std::string where(std::size_t row, const std::string& column) const;
+  const File& file_of(std::size_t row) const;
 
   std::shared_ptr<ColumnStore> store_;
   By by_;
   bool timed_;
-  std::vector<std::pair<std::size_t, std::string>> files_;  // (first row, name)
+  bool strict_;
+  std::vector<File> files_;
   std::string id_column_;
   std::string time_column_;
   std::size_t rows_ = 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <optional>
 #include <string_view>
 #include <unordered_set>
@@ -32,7 +33,8 @@ struct Table {
 };
 
 // How many rows there will be, by those read so far: vectors that need not grow need not be copied.
-void reserve_rest(const CsvReader& csv, std::size_t n_x, Table& table) {
+template <typename Rows>
+void reserve_rest(const Rows& csv, std::size_t n_x, Table& table) {
   const double share = static_cast<double>(csv.bytes_used()) / static_cast<double>(csv.bytes_in_all());
   const auto rows = static_cast<std::size_t>(static_cast<double>(table.rows.rows()) / share * 1.02);
   table.x.reserve(rows * n_x);
@@ -40,7 +42,8 @@ void reserve_rest(const CsvReader& csv, std::size_t n_x, Table& table) {
   table.target.reserve(rows);
 }
 
-float read_weight(CsvReader& csv, std::size_t column) {
+template <typename Rows>
+float read_weight(Rows& csv, std::size_t column) {
   double value = 0.0;
   const bool number = csv.number(value);
   const auto rounded = static_cast<float>(value);
@@ -61,7 +64,9 @@ std::string folder_of(const std::string& path) {
                      end - (before == std::string::npos ? 0 : before + 1));
 }
 
-void read_rows(CsvReader& csv, const ColumnLayout& layout, bool only_file, Table& table) {
+// Rows: CsvReader or FrameReader.
+template <typename Rows>
+void read_rows(Rows& csv, const ColumnLayout& layout, bool only_file, Table& table) {
   constexpr std::size_t kRowsToJudgeBy = 4096;
   const std::size_t columns = layout.column.size();
   const std::size_t n_x = layout.inputs.size();
@@ -134,6 +139,7 @@ RawDataset assemble(Table& table, ColumnLayout& layout, Schema schema) {
   data.schema = std::move(schema);
   Sequences& sequences = data.sequences;
   if (!layout.targets.empty()) table.target.finish(data.schema, sequences);
+  raw.unknown_classes = table.target.unknown();
   for (std::size_t r = 0; r < std::min(table.weight.size(), sequences.weight.size()); ++r)
     sequences.weight[r] *= table.weight[r];
   StepOrder order = table.rows.finish();
@@ -150,45 +156,67 @@ RawDataset assemble(Table& table, ColumnLayout& layout, Schema schema) {
   data.notes = std::move(layout.notes);
   data.schema.id = layout.id;
   data.schema.time = layout.time;
+  if (order.repeated_times > 0)
+    data.notes.push_back(
+        fmt::format("column {}: {} step{} the time of the step before; such rows keep their order (--strict-time "
+                    "refuses them)",
+                    shown(layout.time), order.repeated_times, order.repeated_times == 1 ? " has" : "s have"));
   const Texts groups = table.groups.take();
   for (std::size_t g = 0; g < groups.size(); ++g) data.groups.emplace_back(groups[g]);
   note_empty_inputs(raw);
   return raw;
 }
 
-ByteSource as_table(ByteSource source) {
-  constexpr std::size_t kHead = std::size_t{1} << 16;
-  std::string head;
-  ByteSource whole = peeked(unpacked(std::move(source)), kHead, head);
-  return looks_like_ts(head) ? ts_as_table(std::move(whole)) : std::move(whole);
-}
-
-// Reads the first file with the layout that `lay` makes of its columns, the others like it.
+// Reads the first table with the layout that `lay` makes of its columns, the others like it.
 template <typename Lay, typename Make>
-RawDataset read_files(std::vector<ByteSource> files, const Roles& roles, const Schema& schema, Lay lay, Make make) {
+RawDataset read_tables(std::vector<TableSource> tables, const Roles& roles, const Schema& schema, Lay lay, Make make) {
   std::optional<Table> table;
   ColumnLayout layout;
   std::string first_file;
   std::vector<std::string> first_columns;
-  const bool several = files.size() > 1;
-  for (ByteSource& source : files) {
-    CsvReader csv(as_table(std::move(source)), roles.format);
-    if (!table) {
-      layout = lay(csv, several);
-      first_file = csv.name();
-      first_columns = csv.columns();
-      table.emplace(make(csv, layout));
-      if (csv.row_names())
+  const bool several = tables.size() > 1;
+  const auto read = [&]<typename Rows>(Rows rows) {
+    const bool first = !table;
+    if (first) {
+      layout = lay(rows.name(), rows.columns(), several);
+      first_file = rows.name();
+      first_columns = rows.columns();
+      table.emplace(make(rows.name(), layout));
+      if (rows.row_names())
         layout.notes.push_back(
             "rows have one cell more than the header has names: the first is taken for the name of the row");
-      read_rows(csv, layout, !several, *table);
-      continue;
     }
-    table->rows.begin_file(csv.name());
-    table->target.begin_file(csv.name());
-    read_rows(csv, lay_out_like(layout, first_file, first_columns, csv.name(), csv.columns()), false, *table);
+    table->rows.begin_file(rows.name(), Rows::kRowWord);
+    table->target.begin_file(rows.name());
+    read_rows(rows, first ? layout : lay_out_like(layout, first_file, first_columns, rows.name(), rows.columns()),
+              !several, *table);
+  };
+  for (TableSource& source : tables) {
+    if (auto* const frame = std::get_if<Frame>(&source)) {
+      read(FrameReader(std::move(*frame)));
+    } else {
+      read(CsvReader(as_table(std::move(std::get<ByteSource>(source))), roles.format));
+    }
   }
   return assemble(*table, layout, schema);
+}
+
+// What the inputs will be called once words are encoded must differ: later a model could not tell them apart.
+void expect_distinct_inputs(const RawDataset& raw) {
+  std::map<std::string, std::string> column_of;  // by name of the input
+  const auto add = [&](const std::string& input, const std::string& column) {
+    const auto [at, added] = column_of.emplace(input, column);
+    if (!added)
+      fail(
+          "expected inputs with names that differ, got {} from column {} and from column {}: rename one of them, or "
+          "leave it out with --ignore",
+          shown(input), shown(at->second), shown(column));
+  };
+  for (const RawInput& input : raw.inputs) {
+    add(input.gap ? gap_name(input.name) : input.name, input.name);
+    if (input.words && input.known.size() > 2)
+      for (const std::string& word : input.known) add(indicator_name(input.name, word), input.name);
+  }
 }
 
 // The columns that the inputs of a model are made from, and which of them hold words.
@@ -223,51 +251,56 @@ NeededColumns needed_columns(const Schema& schema) {
 
 }  // namespace
 
-RawDataset read_raw(std::vector<ByteSource> files, const Roles& roles) {
+RawDataset read_raw(std::vector<TableSource> tables, const Roles& roles) {
   Schema schema;
   schema.target_per = roles.target_per.value_or(TargetPer::kStep);
   schema.horizon = roles.horizon.value_or(0);
-  const auto lay = [&](const CsvReader& csv, bool several) {
-    ColumnLayout layout = lay_out(csv.name(), csv.columns(), roles, several);
+  schema.categorical = roles.categorical;
+  schema.ignore = roles.ignore;
+  schema.time_gap = roles.time_gap;
+  const auto lay = [&](const std::string& name, const std::vector<std::string>& columns, bool several) {
+    ColumnLayout layout = lay_out(name, columns, roles, several);
     schema.targets = layout.targets;
     return layout;
   };
-  const auto make = [&](const CsvReader& csv, const ColumnLayout& layout) {
+  const auto make = [&](const std::string& name, const ColumnLayout& layout) {
     return Table{Column<float>(roles.store),
-                 RowSorter(csv.name(), layout.id, layout.time, roles.store),
-                 TargetReader(csv.name(), layout.targets, roles.task, roles.store),
+                 RowSorter(layout.id, layout.time, roles.strict_time, roles.store),
+                 TargetReader(name, layout.targets, roles.task, roles.store),
                  InputReader(layout.inputs, roles.categorical, false),
                  Column<float>(roles.store),
                  Column<std::int32_t>(roles.store),
                  {}};
   };
-  RawDataset raw = read_files(std::move(files), roles, schema, lay, make);  // lay() has put the targets in
+  RawDataset raw = read_tables(std::move(tables), roles, schema, lay, make);  // lay() has put the targets in
   if (roles.time_gap) add_time_gap(raw);
   if (raw.data.schema.horizon > 0) add_history(raw);
   shape_targets(raw.data, true);
+  expect_distinct_inputs(raw);
   return raw;
 }
 
-RawDataset read_raw(std::vector<ByteSource> files, const Schema& schema, const Roles& roles, bool need_target) {
+RawDataset read_raw(std::vector<TableSource> tables, const Schema& schema, const Roles& roles, bool need_target) {
   const NeededColumns needed = needed_columns(schema);
-  const auto lay = [&](const CsvReader& csv, bool several) {
-    return lay_out(csv.name(), csv.columns(), roles, schema, needed.names, need_target || needed.history, several);
+  const auto lay = [&](const std::string& name, const std::vector<std::string>& columns, bool several) {
+    return lay_out(name, columns, roles, schema, needed.names, need_target || needed.history, several);
   };
-  const auto make = [&](const CsvReader& csv, const ColumnLayout& layout) {
+  const auto make = [&](const std::string& name, const ColumnLayout& layout) {
     return Table{Column<float>(roles.store),
-                 RowSorter(csv.name(), layout.id, layout.time, roles.store),
-                 TargetReader(csv.name(), layout.targets, schema, need_target, roles.store),
+                 RowSorter(layout.id, layout.time, roles.strict_time, roles.store),
+                 TargetReader(name, layout.targets, schema, need_target, roles.store),
                  InputReader(needed.names, needed.words, true),
                  Column<float>(roles.store),
                  Column<std::int32_t>(roles.store),
                  {}};
   };
-  RawDataset raw = read_files(std::move(files), roles, schema, lay, make);
+  RawDataset raw = read_tables(std::move(tables), roles, schema, lay, make);
   raw.data.schema.target_per = roles.target_per.value_or(schema.target_per);
   raw.data.schema.horizon = schema.horizon;
   if (needed.gap) add_time_gap(raw);
   if (needed.history) add_history(raw);
   shape_targets(raw.data, need_target);
+  set_aside_unknown(raw.data, raw.unknown_classes);
   return raw;
 }
 

@@ -6,9 +6,11 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "remede/data/dataset.h"
+#include "remede/data/frame.h"
 
 namespace remede {
 
@@ -20,20 +22,28 @@ struct RawInput {
 };
 
 struct RawDataset {
-  Dataset data;                  // its schema has no inputs yet; x is (steps, inputs)
-  std::vector<RawInput> inputs;  // in the order of the file
+  Dataset data;                              // its schema has no inputs yet; x is (steps, inputs)
+  std::vector<RawInput> inputs;              // in the order of the file
+  std::vector<std::string> unknown_classes;  // found where targets were needed, and not in the schema
 };
 
-RawDataset read_raw(std::vector<ByteSource> files, const Roles& roles);
-RawDataset read_raw(std::vector<ByteSource> files, const Schema& schema, const Roles& roles, bool need_target);
+// A file, or a table in memory. Both are read by the same code.
+using TableSource = std::variant<ByteSource, Frame>;
 
-std::vector<ByteSource> open_files(const std::string& path);
+RawDataset read_raw(std::vector<TableSource> tables, const Roles& roles);
+RawDataset read_raw(std::vector<TableSource> tables, const Schema& schema, const Roles& roles, bool need_target);
+
+std::vector<TableSource> open_files(const std::string& path);
 
 // What the inputs of a model are called, and how words become numbers.
 struct Code {
   std::vector<std::string> inputs;
   std::vector<InputCode> codes;
 };
+
+// What inputs that are made from others are called.
+std::string gap_name(const std::string& time_column);                            // t_gap
+std::string indicator_name(const std::string& column, const std::string& word);  // wind = NW
 
 // A column of up to two words is one input (0 and 1), of up to kMostIndicators one input per word ("wind = NW", 0 or
 // 1), of more words one input: their place in the order of what the target is on average where they stand in these
@@ -42,6 +52,12 @@ inline constexpr std::size_t kMostIndicators = 8;
 inline constexpr std::size_t kMostWords = 1000;
 Code learn_code(const RawDataset& raw, std::span<const std::uint32_t> sequences);
 Code learn_code(const RawDataset& raw);  // from all sequences
+
+// Whether what the words count as was learned from the target: then it must not be learned from data held out.
+bool is_ordered_by_target(const InputCode& code);
+
+// These sequences, in this order; ids, times and groups are left behind.
+RawDataset select(const RawDataset& raw, std::span<const std::uint32_t> sequences);
 
 // The data set with these inputs. REQUIRES: raw holds the columns they are made from.
 Dataset encode(RawDataset raw, const Code& code);

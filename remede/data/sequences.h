@@ -30,6 +30,12 @@ struct Sequences {
   bool has_targets() const { return !weight.empty(); }
 };
 
+// Targets of a class that the schema does not know. In scores they count as wrong.
+struct UnknownTargets {
+  std::size_t count = 0;
+  double weight = 0.0;
+};
+
 // No sequences, of the same inputs and outputs, in the same store.
 Sequences none_like(const Sequences& all);
 

@@ -168,7 +168,7 @@ void add_history(RawDataset& raw) {
     input.words = true;
     input.known = schema.classes;
     add_input(raw, std::move(input), [&](std::size_t t) {
-      return there && s.weight[t] > 0.0F ? static_cast<float>(s.label[t]) : kMissingValue;
+      return there && s.weight[t] > 0.0F && s.label[t] >= 0 ? static_cast<float>(s.label[t]) : kMissingValue;
     });
     return;
   }
@@ -178,6 +178,29 @@ void add_history(RawDataset& raw) {
     add_input(raw, std::move(input),
               [&](std::size_t t) { return there && s.weight[t] > 0.0F ? s.value[t * n_y + k] : kMissingValue; });
   }
+}
+
+void set_aside_unknown(Dataset& data, const std::vector<std::string>& names) {
+  constexpr std::size_t kMostNames = 5;
+  Sequences& s = data.sequences;
+  if (names.empty()) return;
+  for (std::size_t t = 0; t < s.label.size(); ++t) {
+    if (s.label[t] >= 0) continue;
+    if (s.weight[t] > 0.0F) {
+      ++data.unknown.count;
+      data.unknown.weight += static_cast<double>(s.weight[t]);
+    }
+    s.label[t] = 0;
+    s.weight[t] = 0.0F;
+  }
+  if (data.unknown.count == 0) return;
+  std::string listed;
+  for (std::size_t i = 0; i < std::min(kMostNames, names.size()); ++i) listed += (i == 0 ? "" : ", ") + shown(names[i]);
+  if (names.size() > kMostNames) listed += ", ...";
+  const bool one = data.unknown.count == 1;
+  data.notes.push_back(fmt::format("{} target{} of a class that was not seen in training ({}): {} as wrong",
+                                   data.unknown.count, one ? " is" : "s are", listed,
+                                   one ? "it counts" : "they count"));
 }
 
 void shape_targets(Dataset& data, bool needed) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "remede/base/error.h"
+#include "remede/data/frame.h"
 #include "remede/data/number.h"
 
 namespace remede {
@@ -45,7 +46,8 @@ void TargetReader::reserve(std::size_t rows) {
   }
 }
 
-void TargetReader::read(CsvReader& csv, std::size_t column, std::size_t slot) {
+template <typename Rows>
+void TargetReader::read(Rows& csv, std::size_t column, std::size_t slot) {
   if (mode_ == Mode::kNumbers) {
     value_[value_.size() - names_.size() + slot] = read_number(csv, column);
   } else {
@@ -53,7 +55,8 @@ void TargetReader::read(CsvReader& csv, std::size_t column, std::size_t slot) {
   }
 }
 
-float TargetReader::read_number(CsvReader& csv, std::size_t column) const {
+template <typename Rows>
+float TargetReader::read_number(Rows& csv, std::size_t column) const {
   double value = 0.0;
   if (!csv.number(value)) {
     if (!strict_) return kMissingValue;
@@ -66,48 +69,41 @@ float TargetReader::read_number(CsvReader& csv, std::size_t column) const {
   return kMissingValue;
 }
 
-void TargetReader::read_label(CsvReader& csv, std::size_t column) {
+template <typename Rows>
+void TargetReader::read_label(Rows& csv, std::size_t column) {
   code_.push_back(texts_.intern(csv.text()));
-  if (texts_.size() > cells_.size()) add_cell(csv.where(column), csv.line());
+  if (texts_.size() > cells_.size()) add_cell(csv.where(column));
 }
 
 void TargetReader::read_folder(std::string_view folder) {
   if (mode_ == Mode::kNumbers) fail("{}: --target folder: expected classification, got regression", file_);
   mode_ = Mode::kLabels;
   code_.push_back(texts_.intern(folder));
-  if (texts_.size() > cells_.size()) add_cell(file_ + ": folder", 0);
+  if (texts_.size() > cells_.size()) add_cell(file_ + ": folder");
 }
 
 // Takes up the newest distinct cell.
-void TargetReader::add_cell(const std::string& where, std::uint64_t line) {
+void TargetReader::add_cell(std::string where) {
   const std::string_view text = texts_.texts().back();
   Cell cell;
   cell.kind = parse_cell(text, cell.value);
-  cell.line = line;
-  cell.file = file_;
   if (known_ && cell.kind != CellKind::kMissing) {
     cell.label = known_class(cell, text);
-    if (cell.label < 0 && strict_) {
-      const std::size_t shown_classes = std::min<std::size_t>(classes_.size(), kMostClassNumbers);
-      fail("{}: expected one of the classes {}{}, got {}", where,
-           fmt::join(classes_.begin(), classes_.begin() + static_cast<std::ptrdiff_t>(shown_classes), ", "),
-           classes_.size() > shown_classes ? ", ..." : "", shown(text));
-    }
+    if (cell.label < 0 && strict_) unknown_.emplace_back(text);
   }
   if (!known_ && !is_utf8(text)) fail("{}: expected text in UTF-8, got {}", where, shown(text));
-  cells_.push_back(cell);
   distinct_numbers_ += cell.kind == CellKind::kNumber ? 1 : 0;
   distinct_missing_ += cell.kind == CellKind::kMissing ? 1 : 0;
-  if (cell.kind == CellKind::kText && !a_text_) a_text_ = static_cast<std::uint32_t>(cells_.size() - 1);
+  if (cell.kind == CellKind::kText && !a_text_) a_text_ = static_cast<std::uint32_t>(cells_.size());
+  cell.where = where;
+  cells_.push_back(std::move(cell));
   if (known_) return;
   if (cells_.size() - distinct_missing_ > kMostClasses)
     fail("{}: expected at most {} classes, got more: is {} what to predict?", where, kMostClasses, shown(names_[0]));
   if (mode_ != Mode::kUndecided || distinct_numbers_ <= kMostClassNumbers) return;
   if (a_text_)
-    fail(
-        "{}: line {}, column {}: expected a number as in other rows (are these classes? then say --task "
-        "classification), got {}",
-        cells_[*a_text_].file, cells_[*a_text_].line, shown(names_[0]), shown(texts_.texts()[*a_text_]));
+    fail("{}: expected a number as in other rows (are these classes? then say --task classification), got {}",
+         cells_[*a_text_].where, shown(texts_.texts()[*a_text_]));
   become_numbers();
 }
 
@@ -116,8 +112,14 @@ std::int32_t TargetReader::known_class(const Cell& cell, std::string_view text) 
   const auto by_text = std::find(classes_.begin(), classes_.end(), text);
   if (by_text != classes_.end()) return static_cast<std::int32_t>(by_text - classes_.begin());
   const auto by_value = std::find(class_values_.begin(), class_values_.end(), cell.value);
-  if (cell.kind != CellKind::kNumber || by_value == class_values_.end()) return -1;
-  return static_cast<std::int32_t>(by_value - class_values_.begin());
+  if (cell.kind == CellKind::kNumber && by_value != class_values_.end())
+    return static_cast<std::int32_t>(by_value - class_values_.begin());
+  constexpr std::string_view kTruths[] = {"true", "false"};  // True in one program is true in another
+  const std::string word = lower(text);
+  const auto by_truth = std::find_if(classes_.begin(), classes_.end(), [&](const std::string& c) {
+    return is_one_of(word, kTruths) && lower(c) == word;
+  });
+  return by_truth == classes_.end() ? -1 : static_cast<std::int32_t>(by_truth - classes_.begin());
 }
 
 // From numbered cells to values; there is one target.
@@ -125,9 +127,7 @@ void TargetReader::become_numbers() {
   std::vector<float> value_of_cell;
   for (std::size_t i = 0; i < cells_.size(); ++i) {
     const auto rounded = static_cast<float>(cells_[i].value);
-    if (std::isinf(rounded))
-      fail("{}: line {}, column {}: expected {}, got {}", cells_[i].file, cells_[i].line, shown(names_[0]),
-           kFittingNumber, shown(texts_.texts()[i]));
+    if (std::isinf(rounded)) fail("{}: expected {}, got {}", cells_[i].where, kFittingNumber, shown(texts_.texts()[i]));
     value_of_cell.push_back(cells_[i].kind == CellKind::kNumber ? rounded : kMissingValue);
   }
   value_.reserve(code_.capacity());
@@ -167,9 +167,10 @@ void TargetReader::finish_labels(Schema& schema, Sequences& sequences) {
   sequences.label.resize(code_.size());
   sequences.weight.resize(code_.size());
   for (std::size_t r = 0; r < code_.size(); ++r) {
-    const std::int32_t label = cells_[code_[r]].label;
-    sequences.label[r] = std::max(label, 0);
-    sequences.weight[r] = label < 0 ? 0.0F : 1.0F;
+    const Cell& cell = cells_[code_[r]];
+    const bool unknown = cell.label < 0 && strict_ && cell.kind != CellKind::kMissing;
+    sequences.label[r] = unknown ? kUnknownClass : std::max(cell.label, 0);
+    sequences.weight[r] = cell.label < 0 && !unknown ? 0.0F : 1.0F;
   }
 }
 
@@ -187,6 +188,9 @@ void TargetReader::finish_numbers(Schema& schema, Sequences& sequences) {
   }
   sequences.value = std::move(value_);
 }
+
+template void TargetReader::read(CsvReader&, std::size_t, std::size_t);
+template void TargetReader::read(FrameReader&, std::size_t, std::size_t);
 
 void TargetReader::finish(Schema& schema, Sequences& sequences) {
   if (mode_ == Mode::kUndecided) {

@@ -13,6 +13,9 @@
 
 namespace remede {
 
+// The label of a step whose class the schema does not know, until set_aside_unknown (data/shape.h).
+inline constexpr std::int32_t kUnknownClass = -1;
+
 // One target whose task is not given is undecided at first: its distinct cells are numbered. With more than
 // kMostClassNumbers distinct numbers it becomes regression; what is still undecided at the end is regression only when
 // some number is not whole.
@@ -24,7 +27,8 @@ class TargetReader {
   // For a schema to be found. `names`: of the target columns.
   TargetReader(std::string file, std::vector<std::string> names, std::optional<Task> task,
                const std::shared_ptr<ColumnStore>& store);
-  // For a known schema. strict: a cell that does not fit is an error; else the step has no target.
+  // For a known schema. strict: a cell that is no number where one is expected is an error, and a class that the schema
+  // does not know is kept as kUnknownClass; else the step has no target.
   TargetReader(std::string file, std::vector<std::string> names, const Schema& schema, bool strict,
                const std::shared_ptr<ColumnStore>& store);
 
@@ -32,10 +36,14 @@ class TargetReader {
   void begin_row() {
     if (mode_ == Mode::kNumbers) value_.resize(value_.size() + names_.size());
   }
-  void read(CsvReader& csv, std::size_t column, std::size_t slot);
+  template <typename Rows>  // CsvReader or FrameReader
+  void read(Rows& csv, std::size_t column, std::size_t slot);
   void read_folder(std::string_view folder);  // in place of read(), where the class is the name of the folder
   void begin_file(const std::string& file) { file_ = file; }
   void reserve(std::size_t rows);
+
+  // Distinct cells that are none of the known classes, in the order of their first appearance.
+  const std::vector<std::string>& unknown() const { return unknown_; }
 
   // Sets task and classes (when they are to be found) and the targets of the rows in file order. Leaves the object
   // empty.
@@ -46,15 +54,17 @@ class TargetReader {
   // A distinct cell.
   struct Cell {
     CellKind kind = CellKind::kMissing;
-    double value = 0.0;       // where it is a number
-    std::int32_t label = -1;  // its class, -1 for none; set at once where the classes are known, else at the end
-    std::uint64_t line = 0;   // where it was first seen
-    std::string file;
+    double value = 0.0;  // where it is a number
+    std::int32_t label =
+        -1;  // its class, -1 for none (or none that is known); set at once where the classes are known, else at the end
+    std::string where;  // it was first seen
   };
 
-  float read_number(CsvReader& csv, std::size_t column) const;
-  void read_label(CsvReader& csv, std::size_t column);
-  void add_cell(const std::string& where, std::uint64_t line);
+  template <typename Rows>
+  float read_number(Rows& csv, std::size_t column) const;
+  template <typename Rows>
+  void read_label(Rows& csv, std::size_t column);
+  void add_cell(std::string where);
   std::int32_t known_class(const Cell& cell, std::string_view text) const;
   void become_numbers();
   std::vector<std::string> number_classes();
@@ -68,6 +78,7 @@ class TargetReader {
   bool strict_ = true;
   bool known_ = false;                // the schema is given
   std::vector<std::string> classes_;  // of the given schema
+  std::vector<std::string> unknown_;
   std::vector<double> class_values_;  // the same as numbers; empty unless all are numbers
 
   Interner texts_;           // the distinct cells

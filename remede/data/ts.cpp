@@ -234,6 +234,13 @@ bool looks_like_ts(std::string_view head) {
   return false;
 }
 
+ByteSource as_table(ByteSource source) {
+  constexpr std::size_t kHead = std::size_t{1} << 16;
+  std::string head;
+  ByteSource whole = peeked(unpacked(std::move(source)), kHead, head);
+  return looks_like_ts(head) ? ts_as_table(std::move(whole)) : std::move(whole);
+}
+
 ByteSource ts_as_table(ByteSource source) {
   ByteSource table;
   table.name = source.name;

@@ -16,4 +16,7 @@ bool looks_like_ts(std::string_view head);
 // The table, made as it is read. Throws Error naming file and line for what is not such a file.
 ByteSource ts_as_table(ByteSource source);
 
+// The bytes of a file as those of a table: unpacked, and a .ts file as the table it stands for.
+ByteSource as_table(ByteSource source);
+
 }  // namespace remede

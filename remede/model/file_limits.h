@@ -14,7 +14,8 @@ inline constexpr int kFileVersion = 3;          // the latest; files say the fir
 inline constexpr int kVersionOfCodes = 2;       // inputs made from words or times, targets per sequence or ahead
 inline constexpr int kVersionOfObjectives = 3;  // another objective than the default one of the task
 
-inline constexpr int kVersionOfLaws = 3;  // cells with laws
+inline constexpr int kVersionOfLaws = 3;   // cells with laws
+inline constexpr int kVersionOfRoles = 3;  // columns of categories and columns left out, as training was told
 
 // A file names only the cells a leaf writes, so a few bytes may stand for many zeros: this many in a file of `bytes`,
 // over all trees. Small files get little memory, honest large ones what they need, none more than 256 MiB.

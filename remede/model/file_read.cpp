@@ -182,6 +182,13 @@ void read_later_entries(const Json& json, const Place& at, Schema& schema) {
       schema.codes.push_back(read_code(item, {&place, {}, static_cast<std::ptrdiff_t>(schema.codes.size())}));
   }
   if (json.contains("target_per")) schema.target_per = read_word(json, "target_per", at, kTargetPerWords);
+  if (json.contains("categorical"))
+    schema.categorical = read_texts(json, "categorical", at, static_cast<std::size_t>(kMostInputs));
+  if (json.contains("ignore")) schema.ignore = read_texts(json, "ignore", at, kMostFileValues);
+  if (json.contains("time_gap")) {
+    if (!json["time_gap"].is_boolean()) unexpected({&at, "time_gap"}, "true or false", json["time_gap"]);
+    schema.time_gap = json["time_gap"].get<bool>();
+  }
   if (json.contains("horizon")) schema.horizon = read_integer(json, "horizon", at, 0, std::numeric_limits<int>::max());
 }
 

@@ -154,6 +154,9 @@ std::vector<std::string> later_entries(const Schema& schema) {
   if (schema.target_per != TargetPer::kStep)
     entries.push_back("\"target_per\": " + text(word(kTargetPerWords, schema.target_per)));
   if (schema.horizon > 0) entries.push_back(fmt::format("\"horizon\": {}", schema.horizon));
+  if (!schema.categorical.empty()) entries.push_back("\"categorical\": " + texts(schema.categorical));
+  if (!schema.ignore.empty()) entries.push_back("\"ignore\": " + texts(schema.ignore));
+  if (schema.time_gap) entries.push_back("\"time_gap\": true");
   return entries;
 }
 
@@ -162,6 +165,8 @@ int version_of(const Model& model, bool has_later_entries) {
   for (const Tree& tree : model.trees)
     if (tree.has_laws()) return kVersionOfLaws;
   if (model.own_objective) return kVersionOfObjectives;
+  const Schema& schema = model.schema;
+  if (!schema.categorical.empty() || !schema.ignore.empty() || schema.time_gap) return kVersionOfRoles;
   return has_later_entries ? kVersionOfCodes : 1;
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "remede/base/arithmetic.h"
 #include "remede/base/error.h"
 #include "remede/objective/truth.h"
 
@@ -58,8 +59,9 @@ double macro_auc(const Predictions& predictions, const Sequences& sequences, std
   return mean.value();
 }
 
+// `weight`: of all targets, those of unknown classes included.
 ClassificationScores classification_scores(const Objective& objective, const Predictions& predictions,
-                                           const Sequences& sequences, double weight) {
+                                           const Sequences& sequences, double weight, double unknown) {
   const auto n_y = static_cast<std::size_t>(sequences.n_y);
   ClassificationScores scores;
   scores.confusion.resize(n_y * n_y);
@@ -72,7 +74,7 @@ ClassificationScores classification_scores(const Objective& objective, const Pre
     scores.confusion[truth * n_y + static_cast<std::size_t>(arg_max(p))] += w;
     add_loss(objective, p, truth_at(sequences, t), w, loss);
   }
-  scores.log_loss = loss / weight;
+  scores.log_loss = (unknown > 0 ? loss - unknown * log(kLeastProbability) : loss) / weight;
   scores.classes = class_scores(scores.confusion, n_y);
   Mean recall;
   Mean f1;
@@ -81,6 +83,10 @@ ClassificationScores classification_scores(const Objective& objective, const Pre
     correct += scores.confusion[c * n_y + c];
     recall.add(scores.classes[c].recall);
     f1.add(scores.classes[c].f1);
+  }
+  if (unknown > 0) {
+    recall.add(0);
+    f1.add(0);
   }
   scores.accuracy = correct / weight;
   scores.balanced_accuracy = recall.value();
@@ -178,16 +184,19 @@ double area_under_curve(std::vector<RankedStep> steps) {
   return ratio(area, positives * below);
 }
 
-Scores evaluate(const Objective& objective, const Predictions& predictions, const Sequences& sequences) {
+Scores evaluate(const Objective& objective, const Predictions& predictions, const Sequences& sequences,
+                UnknownTargets unknown) {
   Scores scores;
   scores.sequences = sequences.count();
   for (const float w : sequences.weight) {
     scores.weight += w;
     scores.steps += w > 0 ? 1 : 0;
   }
+  scores.steps += unknown.count;
+  scores.weight += unknown.weight;
   if (scores.steps == 0) fail("expected steps with a target, got none in {} steps", sequences.steps());
   if (classifies(objective)) {
-    scores.classification = classification_scores(objective, predictions, sequences, scores.weight);
+    scores.classification = classification_scores(objective, predictions, sequences, scores.weight, unknown.weight);
   } else {
     scores.regression = regression_scores(objective, predictions, sequences, scores.weight);
   }

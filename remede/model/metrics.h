@@ -47,8 +47,10 @@ struct Scores {
   RegressionScores regression;
 };
 
+// `unknown`: targets of classes that the model does not know, which count as wrong (as a class of recall and F1 0).
 // Throws Error when no step carries a target. REQUIRES: predictions are of these sequences.
-Scores evaluate(const Objective& objective, const Predictions& predictions, const Sequences& sequences);
+Scores evaluate(const Objective& objective, const Predictions& predictions, const Sequences& sequences,
+                UnknownTargets unknown = {});
 
 // The figures of all steps together, in the order of reports: accuracy, balanced_accuracy, macro_f1, auc and log_loss,
 // or those of the objective, then rmse, mae and r2.

@@ -58,7 +58,10 @@ void check(const Schema& schema, const std::string& where) {
   check_names(schema.inputs, kMostInputs, "inputs", where);
   check_names(schema.targets, kMostOutputs, "targets", where);
   check_names(schema.classes, kMostOutputs, "classes", where);
-  if (!is_utf8(schema.id) || !is_utf8(schema.time))
+  const auto utf8 = [](const std::string& name) { return is_utf8(name); };
+  if (!utf8(schema.id) || !utf8(schema.time) ||
+      !std::all_of(schema.categorical.begin(), schema.categorical.end(), utf8) ||
+      !std::all_of(schema.ignore.begin(), schema.ignore.end(), utf8))
     fail("{}: expected names of columns in UTF-8, got other bytes", where);
   const bool classifies = schema.task == Task::kClassification;
   if (classifies && schema.classes.empty()) fail("{}: expected at least one class, got none", where);

@@ -68,6 +68,7 @@ RoleLines role_lines(const Roles& roles) {
   if (roles.target_per) lines.emplace_back("target-per", *roles.target_per == TargetPer::kStep ? "step" : "sequence");
   if (roles.horizon) lines.emplace_back("horizon", std::to_string(*roles.horizon));
   if (roles.time_gap) lines.emplace_back("time-gap", "true");
+  if (roles.strict_time) lines.emplace_back("strict-time", "true");
   each("names", roles.format.names);
   if (roles.format.separator) lines.emplace_back("separator", separator_name(*roles.format.separator));
   if (roles.format.comment) lines.emplace_back("comment", std::string(1, *roles.format.comment));
@@ -100,6 +101,8 @@ bool take_role_line(const std::string& name, const std::string& text, Roles& rol
     roles.horizon = whole_number(name, text);
   else if (name == "time-gap")
     roles.time_gap = one_of("true", "false");
+  else if (name == "strict-time")
+    roles.strict_time = one_of("true", "false");
   else if (name == "names")
     roles.format.names.push_back(text);
   else if (name == "separator")
@@ -149,6 +152,7 @@ void read_roles(const std::string& path, Roles& roles) {
   take(roles.target_per, said.target_per, roles.target_per.has_value());
   take(roles.horizon, said.horizon, roles.horizon.has_value());
   roles.time_gap = roles.time_gap || said.time_gap;
+  roles.strict_time = roles.strict_time || said.strict_time;
   take(roles.format, said.format, roles.format != TableFormat());
 }
 

@@ -38,7 +38,9 @@ struct Roles {
   std::optional<TargetPer> target_per;   // kSequence: the last target of a sequence, at its last step
   std::optional<int> horizon;            // predict the target this many steps ahead; its current value becomes an input
   bool time_gap = false;                 // the time since the step before becomes an input
+  bool strict_time = false;              // a time that occurs twice in a sequence is an error
   bool need_target = true;               // false: a file without a target is fine
+  bool guess = true;                     // false: names suggest nothing
   TableFormat format;
   std::shared_ptr<ColumnStore> store;  // keeps what is beyond its limit in files (base/column.h); null: all in memory
 };

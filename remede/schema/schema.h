@@ -41,6 +41,10 @@ struct Schema {
   std::vector<InputCode> codes;      // of some inputs; those of inputs that are not there mean nothing
   TargetPer target_per = TargetPer::kStep;
   int horizon = 0;
+  // What else was said of the columns when the model was trained; reading data for a model does not need it.
+  std::vector<std::string> categorical;  // columns of words, even where they look like numbers
+  std::vector<std::string> ignore;       // columns that were left out
+  bool time_gap = false;                 // the time since the step before was an input
 
   int n_x() const { return static_cast<int>(inputs.size()); }
   int n_y() const { return static_cast<int>(task == Task::kClassification ? classes.size() : targets.size()); }

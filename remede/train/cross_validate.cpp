@@ -10,6 +10,7 @@
 
 #include "remede/model/batch.h"
 #include "remede/train/fit.h"
+#include "remede/train/prepare.h"
 
 namespace remede {
 namespace {
@@ -69,14 +70,12 @@ CrossValidation cross_validate(const RawDataset& data, const std::vector<Split>&
   CrossValidation result;
   result.task = data.data.schema.task;
   for (const Split& fold : folds) {
-    const Dataset all = encode(data, learn_code(data, fold.training));
-    Dataset training;
-    training.schema = all.schema;
-    training.sequences = select(all.sequences, fold.training);
+    const Dataset training = encode_for_fit(select(data, fold.training), false, config);
     const Fit fitted = fit(training, nullptr, config, callbacks);
     result.stopped = fitted.stopped;
     if (result.stopped) break;
-    const Sequences test = select(all.sequences, fold.validation);
+    const Code code = {training.schema.inputs, training.schema.codes};
+    const Sequences test = encode(select(data, fold.validation), code).sequences;
     const Predictions predictions = predict_batch(fitted.model, test, config.threads);
     result.folds.push_back({evaluate(fitted.model.objective(), predictions, test), fitted.model.node_count()});
     if (finished) finished(result);

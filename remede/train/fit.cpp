@@ -251,6 +251,7 @@ Fit fit(const Dataset& training, const Dataset* validation, const Config& config
   result.trained_nodes = candidates.front().trained_nodes;
   result.held_out = folds.front().held_out;
   result.validation = choice && choice->model ? choice->validation : score_held_out(candidates, folds, config.threads);
+  if (validation != nullptr) add_unknown(validation->unknown, result.validation);
   // The score is that of data never learned from; the model is then given the rest as well.
   session.begin(Phase::kPolish);
   session.expect_in_phase(0, polish_seconds, 0);

@@ -33,16 +33,20 @@ void expect_same_schema(const Schema& training, const Schema& validation) {
     fail("expected validation data with the targets of the training data, got other ones");
 }
 
-// The last targets of the only sequence. Both sides keep all steps, so that the memory is what it would be.
-void hold_out_end(const Sequences& all, double fraction, Sequences& training, Sequences& validation) {
-  training = validation = all;
-  const std::size_t targets = targets_of(all);
+// The last targets of the only sequence lose their weight; in `validation`, where there is one, the others do.
+void hold_out_end(double fraction, Column<float>& training, Column<float>* validation) {
+  const auto targets =
+      static_cast<std::size_t>(std::count_if(training.begin(), training.end(), [](float w) { return w > 0.0F; }));
   const auto held = static_cast<std::size_t>(fraction * static_cast<double>(targets) + 0.5);
   const std::size_t learned = targets - std::clamp<std::size_t>(held, 1, targets - 1);
   std::size_t seen = 0;
-  for (std::size_t t = 0; t < all.steps(); ++t) {
-    if (all.weight[t] == 0.0F) continue;
-    (seen < learned ? validation : training).weight[t] = 0.0F;
+  for (std::size_t t = 0; t < training.size(); ++t) {
+    if (training[t] == 0.0F) continue;
+    if (seen >= learned) {
+      training[t] = 0.0F;
+    } else if (validation != nullptr) {
+      (*validation)[t] = 0.0F;
+    }
     ++seen;
   }
 }
@@ -79,6 +83,23 @@ void cut_long_ones(const Recipe& recipe, TrainingData& data) {
 
 bool scales_inputs(const Config& config, const Sequences& training) {
   return config.standardise.value_or(!inputs_of_order_one(training));
+}
+
+// How many times a part is held out: once, or, where that part would be small, until every sequence was (of very many
+// parts only the first).
+struct Folding {
+  std::size_t parts = 1;
+  std::size_t folds = 1;  // of these
+};
+Folding folding_of(const Dataset& training, const Config& config) {
+  const double fraction = validation_fraction(config);
+  const auto parts = static_cast<std::size_t>(1.0 / std::max(fraction, 1e-9) + 0.5);
+  const std::size_t folds = std::min(parts, static_cast<std::size_t>(config.recipe.most_folds));
+  const std::size_t count = training.sequences.count();
+  const bool few = count < static_cast<std::size_t>(config.recipe.few_held_out) * folds &&
+                   count >= static_cast<std::size_t>(config.recipe.least_in_fold) * parts;
+  if (folds < 2 || fraction == 0 || fraction > 0.5 || !few || !training.group.empty()) return {};
+  return {parts, folds};
 }
 
 // Weights and scales, from the two parts as they stand in the file. Scales are those of `scaled_by`, the training part
@@ -149,7 +170,8 @@ Prepared prepare(const Dataset& training, const Dataset* validation, const Confi
     p.training = select(all, parts.training);
     p.validation = select(all, parts.validation);
   } else if (validation_fraction(config) > 0 && targets_of(all) > 1) {
-    hold_out_end(all, validation_fraction(config), p.training, p.validation);
+    p.training = p.validation = all;  // both keep all steps, so that the memory is what it would be
+    hold_out_end(validation_fraction(config), p.training.weight, &p.validation.weight);
   } else {
     p.training = p.validation = all;
     p.held_out = false;
@@ -161,16 +183,14 @@ Prepared prepare(const Dataset& training, const Dataset* validation, const Confi
 std::vector<Prepared> prepare_folds(const Dataset& training, const Dataset* validation, const Config& config,
                                     const Shifts& shifts) {
   const Sequences& all = training.sequences;
-  const double fraction = validation_fraction(config);
-  // So many parts of that size; of very many only the first are held out in turn.
-  const auto parts = static_cast<std::size_t>(1.0 / std::max(fraction, 1e-9) + 0.5);
-  const std::size_t folds = std::min(parts, static_cast<std::size_t>(config.recipe.most_folds));
-  const bool few = all.count() < static_cast<std::size_t>(config.recipe.few_held_out) * folds &&
-                   all.count() >= static_cast<std::size_t>(config.recipe.least_in_fold) * parts;
-  if (validation != nullptr || folds < 2 || fraction == 0 || fraction > 0.5 || !few || !training.group.empty())
+  const Folding folding = validation != nullptr ? Folding() : folding_of(training, config);
+  const std::vector<InputCode>& codes = training.schema.codes;
+  // The folds' trees may end in one model: they cannot each have learned their own order of words.
+  if (folding.folds == 1 || std::any_of(codes.begin(), codes.end(), is_ordered_by_target))
     return {prepare(training, validation, config, shifts)};
-  std::vector<std::vector<std::uint32_t>> dealt = deal_folds(training, parts, static_cast<std::uint64_t>(config.seed));
-  dealt.resize(folds);
+  std::vector<std::vector<std::uint32_t>> dealt =
+      deal_folds(training, folding.parts, static_cast<std::uint64_t>(config.seed));
+  dealt.resize(folding.folds);
   std::vector<Prepared> prepared;
   std::vector<std::uint8_t> held(all.count());
   for (const std::vector<std::uint32_t>& fold : dealt) {
@@ -187,6 +207,25 @@ std::vector<Prepared> prepare_folds(const Dataset& training, const Dataset* vali
     finish(training.schema, config, shifts, &all, p);  // one scale for all folds: their trees may end in one model
   }
   return prepared;
+}
+
+Dataset encode_for_fit(RawDataset raw, bool validation, const Config& config) {
+  Sequences& all = raw.data.sequences;
+  const auto many_words = [](const RawInput& input) { return input.words && input.known.size() > kMostIndicators; };
+  const bool target_matters = std::any_of(raw.inputs.begin(), raw.inputs.end(), many_words);
+  const bool folds = !target_matters && folding_of(raw.data, config).folds > 1;  // then every sequence is learned from
+  Code code;
+  if (validation || folds || validation_fraction(config) == 0 || targets_of(all) < 2) {
+    code = learn_code(raw);
+  } else if (all.count() > 1) {
+    code = learn_code(raw, split(all, validation_fraction(config), static_cast<std::uint64_t>(config.seed)).training);
+  } else {
+    Column<float> weight = all.weight;
+    hold_out_end(validation_fraction(config), all.weight, nullptr);
+    code = learn_code(raw);
+    all.weight = std::move(weight);
+  }
+  return encode(std::move(raw), code);
 }
 
 TrainingData everything(const Dataset& training, const Prepared& prepared, const Config& config) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "remede/data/dataset.h"
+#include "remede/data/raw.h"
 #include "remede/executor/trainer.h"
 #include "remede/train/config.h"
 #include "remede/train/scaling.h"
@@ -36,6 +37,10 @@ Prepared prepare(const Dataset& training, const Dataset* validation, const Confi
 // handful: every sequence is then held out by one of them, and all have the same scales. Else there is one.
 std::vector<Prepared> prepare_folds(const Dataset& training, const Dataset* validation, const Config& config,
                                     const Shifts& shifts);
+
+// The training data of a fit, with words as what they count as in the part that fit() will not hold out.
+// `validation`: the fit is given validation data of its own, and nothing is held out.
+Dataset encode_for_fit(RawDataset raw, bool validation, const Config& config);
 
 // Some of the sequences with targets where there are very many steps, else all: enough to judge a finished model by.
 // Whole sequences: one that is longer than that alone stays as it is.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "remede/base/arithmetic.h"
 #include "remede/model/batch.h"
 #include "remede/objective/truth.h"
 
@@ -38,6 +39,15 @@ UnitScores score_units(const Model& model, const Sequences& data) {
       add_loss(objective, y, truth, w, units.loss.back());
     }
   return units;
+}
+
+void add_unknown(UnknownTargets unknown, Score& score) {
+  if (unknown.count == 0) return;
+  const double weight = score.weight + unknown.weight;
+  score.targets += unknown.count;
+  score.accuracy *= score.weight / weight;
+  score.loss = (score.loss * score.weight - unknown.weight * log(kLeastProbability)) / weight;
+  score.weight = weight;
 }
 
 Score score(const Model& model, const Sequences& data, int threads) {

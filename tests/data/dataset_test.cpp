@@ -267,9 +267,6 @@ TEST(ReadForSchema, NamesWhatDoesNotFit) {
   const Schema schema = small_schema();
   EXPECT_EQ(error_of([&] { read_dataset(bytes_of("id,step,x,y\na,0,1,no\n"), schema, Roles{}, true); }),
             "data.csv: expected the input columns 'x', 'z', got the columns 'id', 'step', 'x', 'y': missing 'z'");
-  EXPECT_EQ(
-      error_of([&] { read_dataset(bytes_of("id,step,x,z,y\na,0,1,2,no\na,1,1,2,maybe\n"), schema, Roles{}, true); }),
-      "data.csv: line 3, column 'y': expected one of the classes no, yes, got 'maybe'");
   EXPECT_EQ(error_of([&] { read_dataset(bytes_of("id,step,x,z,y\na,0,1,2,\n"), schema, Roles{}, true); }),
             "data.csv: column y: expected a value in some row, got none");
 }
@@ -293,10 +290,41 @@ TEST(ReadForSchema, RolesOverrideTheSchemasColumns) {
   EXPECT_THAT(data.sequences.label, ElementsAre(0, 1));
 }
 
-TEST(ReadForSchema, WithoutItsIdColumnTheFileIsOneSequence) {
-  const Dataset data = read_dataset(bytes_of("x,z\n1,2\n3,4\n"), small_schema(), Roles{}, false);
-  EXPECT_EQ(data.sequences.count(), 1U);
-  EXPECT_FALSE(data.notes.empty());
+// What told the sequences apart in training is not there: a guess would change the answers.
+TEST(ReadForSchema, WithoutItsIdOrTimeColumnItMustBeSaidWhatTheRowsAre) {
+  Roles roles;
+  EXPECT_EQ(
+      error_of([&] { read_dataset(bytes_of("x,z\n1,2\n3,4\n"), small_schema(), roles, false); }),
+      "data.csv: expected the column 'id', which names the sequence of each row, as in training, got the columns "
+      "'x', 'z': say --id none where the rows are one sequence, --id row where each is one, --id COLUMN for "
+      "another column (in Python id='none', id='row', id='COLUMN', or a list with an array or frame per sequence)");
+  roles.id = "none";
+  EXPECT_EQ(
+      error_of([&] { read_dataset(bytes_of("x,z\n1,2\n3,4\n"), small_schema(), roles, false); }),
+      "data.csv: expected the column 'step', which orders the steps of a sequence, as in training, got the columns "
+      "'x', 'z': say --time none where the rows are in order, --time COLUMN for another column (in Python "
+      "time='none', time='COLUMN')");
+  roles.time = "none";
+  EXPECT_EQ(read_dataset(bytes_of("x,z\n1,2\n3,4\n"), small_schema(), roles, false).sequences.count(), 1U);
+  Roles rows;
+  rows.id = "row";  // a row alone has no order
+  EXPECT_EQ(read_dataset(bytes_of("x,z\n1,2\n3,4\n"), small_schema(), rows, false).sequences.count(), 2U);
+}
+
+TEST(ReadForSchema, AClassItDoesNotKnowIsCountedAndNoted) {
+  const char* const table = "id,step,x,z,y\na,0,1,2,no\na,1,1,2,maybe\nb,0,1,2,yes\nb,1,1,2,\n";
+  const Dataset data = read_dataset(bytes_of(table), small_schema(), Roles{}, true);
+  EXPECT_EQ(data.unknown.count, 1U);
+  EXPECT_EQ(data.unknown.weight, 1.0);
+  EXPECT_EQ(data.sequences.weight, (std::vector<float>{1, 0, 1, 0}));
+  ASSERT_EQ(data.notes.size(), 1U);
+  EXPECT_EQ(data.notes[0], "1 target is of a class that was not seen in training ('maybe'): it counts as wrong");
+  EXPECT_EQ(read_dataset(bytes_of(table), small_schema(), Roles{}, false).unknown.count, 0U) << "nothing is scored";
+  Roles last;  // the last target of a sequence is one even if its class is not known
+  last.target_per = TargetPer::kSequence;
+  const Dataset per_sequence = read_dataset(bytes_of(table), small_schema(), last, true);
+  EXPECT_EQ(per_sequence.unknown.count, 1U);
+  EXPECT_EQ(per_sequence.sequences.weight, (std::vector<float>{0, 0, 0, 1}));
 }
 
 // Rows in any order are the same data: only `row` tells.

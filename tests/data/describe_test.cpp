@@ -16,7 +16,7 @@ using ::testing::HasSubstr;
 
 Description describe_text(const std::string& text, Roles roles = {}) {
   roles.need_target = false;
-  std::vector<ByteSource> files;
+  std::vector<TableSource> files;
   files.push_back(bytes_of(text));
   return describe(read_raw(std::move(files), roles), roles);
 }

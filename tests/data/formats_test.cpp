@@ -180,8 +180,10 @@ TEST(Formats, FilesThatDoNotFitTogetherAreNamed) {
   EXPECT_EQ(error_of([&] { read_dataset(a + "," + b, Roles{}); }),
             b + ": expected the columns of " + a + ", got 'id', 'step', 'y': missing 'x'");
   folder.file("b.csv", "id,step,x,y\n1,1,5,0\n");
+  Roles strict;
+  strict.strict_time = true;
   EXPECT_EQ(
-      error_of([&] { read_dataset(a + "," + b, Roles{}); }),
+      error_of([&] { read_dataset(a + "," + b, strict); }),
       b + ": line 2, column 'step': expected times that differ within sequence '1', got '1' again, as on line 3 of " +
           a);
   folder.file("b.csv", "id,step,x,y\n1,7,5,high\n");

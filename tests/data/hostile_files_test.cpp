@@ -63,7 +63,7 @@ TEST(HostileFiles, QuotesInsideACellAndInCommentsOpenNothing) {
     Roles words = roles;
     words.categorical = {"word"};
     const RawDataset raw = [&] {
-      std::vector<ByteSource> files;
+      std::vector<TableSource> files;
       files.push_back(bytes_of(text, piece));
       return read_raw(std::move(files), words);
     }();

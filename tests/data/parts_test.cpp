@@ -21,7 +21,7 @@ using testing::bytes_of;
 using testing::error_of;
 
 RawDataset raw_of(const std::string& text, const Roles& roles = {}) {
-  std::vector<ByteSource> files;
+  std::vector<TableSource> files;
   files.push_back(bytes_of(text));
   return read_raw(std::move(files), roles);
 }

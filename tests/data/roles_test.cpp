@@ -27,6 +27,28 @@ TEST(Categories, AFewWordsBecomeAnInputEach) {
   EXPECT_EQ(later.sequences.x, (std::vector<float>{0, 0, 0, 0, 1, 0}));
 }
 
+// What a word counts as must not come from data held out.
+TEST(Categories, AreOrderedByTheTargetsOfTheTrainingPartOnly) {
+  std::string table = "id,city,y\n";
+  for (int s = 0; s < 4; ++s)
+    for (int c = 0; c < 12; ++c) {
+      const int held_out = s == 3 ? -100 : 1;  // the last sequence says the opposite
+      table += std::to_string(s) + ",c" + std::to_string(10 + c) + "," + std::to_string(held_out * c) + ".5\n";
+    }
+  table += "3,only here,1.5\n";
+  std::vector<TableSource> files;
+  files.emplace_back(bytes_of(table));
+  const RawDataset raw = read_raw(std::move(files), Roles{});
+  const std::uint32_t training[] = {0, 1, 2};
+  const Code code = learn_code(raw, training);
+  ASSERT_EQ(code.codes.size(), 1U);
+  EXPECT_TRUE(is_ordered_by_target(code.codes[0]));
+  EXPECT_EQ(code.codes[0].words.front(), "c10");
+  EXPECT_EQ(code.codes[0].words.back(), "c21");
+  EXPECT_EQ(code.codes[0].words.size(), 12U) << "a word of the held-out part is not known";
+  EXPECT_EQ(learn_code(raw).codes[0].words.back(), "c10");
+}
+
 TEST(Categories, TwoWordsAndBooleansAreOneInput) {
   const Dataset data = read_dataset(bytes_of("on,shop,y\nYes,a,1\nno,b,2.5\nNO,b,3\n"), Roles{});
   EXPECT_EQ(data.schema.inputs, (std::vector<std::string>{"on", "shop"}));
@@ -63,7 +85,7 @@ TEST(Categories, ManyWordsOfAClassificationStandApart) {
 
 // The code of a fold is learned from its own sequences alone.
 TEST(Categories, TheCodeComesFromTheGivenSequences) {
-  std::vector<ByteSource> files;
+  std::vector<TableSource> files;
   files.push_back(bytes_of("id,w,y\n1,a,1\n1,b,2.5\n2,c,1\n2,d,1\n"));
   const RawDataset raw = read_raw(std::move(files), Roles{});
   const std::uint32_t first[] = {0};
@@ -150,9 +172,68 @@ TEST(Times, TheGapToTheStepBefore) {
   EXPECT_EQ(data.sequences.x[3], 86430.0F);  // over a leap day
   EXPECT_EQ(data.sequences.x[5], 0.0F);
   EXPECT_TRUE(std::isnan(data.sequences.x[7]));
-  EXPECT_EQ(read_dataset(bytes_of("time,x\n5,1\n7.5,2\n"), data.schema, Roles{}, false).sequences.x[3], 2.5F);
+  Roles one;
+  one.id = "none";
+  EXPECT_EQ(read_dataset(bytes_of("time,x\n5,1\n7.5,2\n"), data.schema, one, false).sequences.x[3], 2.5F);
   EXPECT_EQ(error_of([&] { read_dataset(bytes_of("x,y\n1,0\n2,1\n"), roles); }),
             "--time-gap: expected a time column, got none: name it with --time");
+}
+
+TEST(Times, ThatOccurTwiceKeepTheOrderOfTheFile) {
+  const char* const table = "id,time,x,y\na,2,1,0\na,1,2,1\na,2,3,0\na,1,4,1\nb,1,5,0\n";
+  const Dataset data = read_dataset(bytes_of(table), Roles{});
+  EXPECT_EQ(data.sequences.x, (std::vector<float>{2, 4, 1, 3, 5}));
+  ASSERT_EQ(data.notes.size(), 1U);
+  EXPECT_EQ(
+      data.notes[0],
+      "column 'time': 2 steps have the time of the step before; such rows keep their order (--strict-time refuses "
+      "them)");
+  Roles strict;
+  strict.strict_time = true;
+  EXPECT_EQ(
+      error_of([&] { read_dataset(bytes_of(table), strict); }),
+      "data.csv: line 5, column 'time': expected times that differ within sequence 'a', got '1' again, as on line 3");
+  EXPECT_TRUE(read_dataset(bytes_of("id,time,x,y\na,1,1,0\na,1.5,2,1\nb,1,2,1\n"), strict).notes.empty());
+}
+
+TEST(Horizon, NeedsNoOtherInput) {
+  Roles roles;
+  roles.horizon = 1;
+  const Dataset data = read_dataset(bytes_of("t,y\n1,10.5\n2,20\n3,30\n"), roles);
+  EXPECT_EQ(data.schema.inputs, (std::vector<std::string>{"y"}));
+  EXPECT_EQ(data.sequences.x, (std::vector<float>{10.5F, 20, 30}));
+  EXPECT_EQ(data.sequences.weight, (std::vector<float>{1, 1, 0}));
+  const Dataset later = read_dataset(bytes_of("t,y\n1,5\n2,6\n"), data.schema, Roles{}, false);
+  EXPECT_EQ(later.sequences.x, (std::vector<float>{5, 6}));
+  EXPECT_EQ(error_of([&] { read_dataset(bytes_of("t,y\n1,10\n2,20\n"), Roles{}); }),
+            "data.csv: expected at least one input column, got only 't', 'y'");
+}
+
+TEST(Inputs, WhoseNamesWouldBeTheSameAreRefusedWhileReading) {
+  EXPECT_EQ(
+      error_of([&] { read_dataset(bytes_of("wind,wind = N,y\nN,1,0\nE,2,1\nS,3,1\n"), Roles{}); }),
+      "expected inputs with names that differ, got 'wind = N' from column 'wind' and from column 'wind = N': rename "
+      "one of them, or leave it out with --ignore");
+  Roles roles;
+  roles.time_gap = true;
+  EXPECT_EQ(
+      error_of([&] { read_dataset(bytes_of("t,t_gap,y\n1,1,0\n2,2,1\n"), roles); }),
+      "expected inputs with names that differ, got 't_gap' from column 't_gap' and from column 't': rename one of "
+      "them, or leave it out with --ignore");
+}
+
+TEST(Names, AreRecognisedInAnySpelling) {
+  const auto roles_in = [](const std::string& header) {
+    const Schema schema = read_dataset(bytes_of(header + "\n1,1,2,0\n1,2,3,1\n2,1,4,1\n"), Roles{}).schema;
+    return schema.id + "|" + schema.time + "|" + schema.targets[0];
+  };
+  EXPECT_EQ(roles_in("case_id,Timestamp,x,Label"), "case_id|Timestamp|Label");
+  EXPECT_EQ(roles_in("CaseID,Date Time,x,CLASS"), "CaseID|Date Time|CLASS");
+  EXPECT_EQ(roles_in("case:concept:name,time:timestamp,x,class label"), "case:concept:name|time:timestamp|class label");
+  EXPECT_EQ(roles_in("Sequence-ID,time-step,x,Target"), "Sequence-ID|time-step|Target");
+  // A plain name comes before a similar one.
+  const Schema both = read_dataset(bytes_of("id,case_id,x,y\n1,1,2,0\n1,2,3,1\n"), Roles{}).schema;
+  EXPECT_EQ(both.id, "id");
 }
 
 }  // namespace

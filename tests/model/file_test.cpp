@@ -161,6 +161,17 @@ TEST(ModelFile, OldFilesWithCodesStillReadTheSame) {
   EXPECT_EQ(to_json(model), read_file(kFiles + "v2_codes.json"));
 }
 
+TEST(ModelFile, FilesWithAllRolesStillReadTheSame) {
+  const Model model = load_model(kFiles + "v3_roles.json");
+  EXPECT_EQ(model.schema.categorical, (std::vector<std::string>{"shop"}));
+  EXPECT_EQ(model.schema.ignore, (std::vector<std::string>{"note", "row number"}));
+  EXPECT_TRUE(model.schema.time_gap);
+  EXPECT_EQ(to_json(model), read_file(kFiles + "v3_roles.json"));
+  std::string wrong = read_file(kFiles + "v3_roles.json");
+  wrong.replace(wrong.find("\"time_gap\": true"), 16, "\"time_gap\": 1   ");
+  EXPECT_THAT(error_of([&] { model_from_json(wrong, "m.json"); }), HasSubstr("time_gap: expected true or false"));
+}
+
 // Version 3: the objective, whose link makes the answers.
 TEST(ModelFile, FilesWithAnObjectiveAnswerByItsLink) {
   Sequences data;

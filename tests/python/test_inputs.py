@@ -153,8 +153,8 @@ def test_several_outputs(waves):
     ([np.zeros((2, 1)), np.zeros((0, 1))], [0, 1], "at least one step"),
     ([np.zeros((2, 1)), np.ones((3, 1))], [0, 1, 0], "per sequence .2. or per step .5., got 3"),
     ([np.zeros((2, 1)), np.ones((3, 1))], [[0, 1], [0, 1]], "for each step"),
-    (np.array([[np.inf], [1.0]]), [0, 1], "infinity"),
-    (np.array([["a"], ["b"]]), [0, 1], "could not convert"),
+    (np.array([[np.inf], [1.0]]), [0, 1], "expected a finite number that fits a float, got inf"),
+    (np.array([["1.5"], ["b"]]), [0, 1], "row 1, column 'x1': expected a number, got 'b'"),
     (np.zeros((3, 1)), [0.5, 1.5, 2.5], "Unknown label type"),
 ])
 def test_what_cannot_be_is_said(X, y, words):
@@ -165,9 +165,9 @@ def test_what_cannot_be_is_said(X, y, words):
 def test_frames_that_cannot_be():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"id": [1, 1, 2], "t": [0, 0, 1], "x": [1.0, 2.0, 3.0], "day": pandas.to_datetime(["2024-01-01"] * 3), "y": [0, 1, 0]})
-    for columns, arguments, words in [(["id", "t", "x", "y"], dict(id="id", time="t"), "each time once"),
-                                      (["id", "x", "y"], dict(id="who"), "expected a column 'who'"),
-                                      (["id", "x", "day", "y"], dict(id="id"), "column 'day': expected numbers or words, got values of type datetime")]:
+    for columns, arguments, words in [(["id", "t", "x", "y"], dict(id="id", time="t", strict_time=True), "expected times that differ within sequence '1'"),
+                                      (["id", "x", "y"], dict(id="who"), "--id: expected one of the columns 'id', 'x', 'y', got 'who'"),
+                                      (["id", "x", "day", "y"], dict(id="id"), "column 'day': expected a number, got '2024-01-01'; a column of dates")]:
         with pytest.raises(ValueError, match=words):
             RecurrentTreeClassifier(**arguments).fit(frame[columns], "y")
 

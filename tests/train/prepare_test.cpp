@@ -1,11 +1,13 @@
 #include "remede/train/prepare.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
 #include <gtest/gtest.h>
 
 #include "remede/base/error.h"
+#include "remede/data/split.h"
 #include "train/small_data.h"
 
 namespace remede {
@@ -42,6 +44,56 @@ TEST(Prepare, FewSequencesAreHeldOutInTurn) {
   Config config;
   config.validation_fraction = 0;
   EXPECT_EQ(prepare_folds(data, nullptr, config, {}).size(), 1U);
+}
+
+// A column of twelve words beside a number; where `held` names sequences, their targets say the opposite.
+RawDataset with_cities(int sequences, const std::vector<std::uint32_t>& held) {
+  RawDataset raw;
+  raw.inputs = {{"city", true, false, {}}, {"x", false, false, {}}};
+  Sequences& s = raw.data.sequences;
+  raw.data.schema.task = Task::kRegression;
+  raw.data.schema.targets = {"y"};
+  s.n_x = 2;
+  s.n_y = 1;
+  for (int c = 0; c < 12; ++c) raw.inputs[0].known.push_back("c" + std::to_string(10 + c));
+  for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(sequences); ++i) {
+    const bool opposite = std::find(held.begin(), held.end(), i) != held.end();
+    for (int c = 0; c < 12; ++c) {
+      s.x.insert(s.x.end(), {static_cast<float>(c), 0.5F});
+      s.value.push_back(static_cast<float>(opposite ? -1000 * c : c));
+      s.weight.push_back(1.0F);
+    }
+    s.offset.push_back(static_cast<std::int64_t>(s.weight.size()));
+  }
+  return raw;
+}
+
+TEST(Prepare, WordsAreOrderedByTheTargetsOfTheTrainingPart) {
+  for (const int sequences : {40, 200}) {  // few enough for folds, and many
+    const std::vector<std::uint32_t> held = split(with_cities(sequences, {}).data.sequences, 0.2, 1).validation;
+    const RawDataset raw = with_cities(sequences, held);
+    const Dataset data = encode_for_fit(raw, false, Config());
+    EXPECT_EQ(data.schema.codes.at(0).words.front(), "c10") << sequences;
+    EXPECT_EQ(data.schema.codes.at(0).words.back(), "c21");
+    EXPECT_EQ(prepare_folds(data, nullptr, Config(), {}).size(), 1U) << "folds cannot each have an order of their own";
+    EXPECT_EQ(encode_for_fit(raw, true, Config()).schema.codes.at(0).words.back(), "c10") << "nothing is held out";
+  }
+}
+
+TEST(Prepare, WordsOfOneSequenceAreOrderedByItsFirstTargets) {
+  RawDataset raw = with_cities(1, {});
+  raw.inputs[0].known.push_back("late");
+  Sequences& s = raw.data.sequences;
+  for (int i = 0; i < 3; ++i) {  // three of fifteen targets are held out: the last ones
+    s.x.insert(s.x.end(), {i == 0 ? 12.0F : 0.0F, 0.5F});
+    s.value.push_back(1000.0F);
+    s.weight.push_back(1.0F);
+  }
+  s.offset.back() = 15;
+  const Dataset data = encode_for_fit(raw, false, Config());
+  EXPECT_EQ(data.schema.codes.at(0).words.front(), "c10");
+  EXPECT_EQ(data.schema.codes.at(0).words.size(), 12U);
+  EXPECT_TRUE(std::isnan(data.sequences.x[24])) << "a word that the training part has not is not known";
 }
 
 TEST(Prepare, OneSequenceIsHeldOutAtItsEnd) {
