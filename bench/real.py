@@ -14,6 +14,7 @@ build/real/chosen.jsonl keeps that. Exits with 1 when a cell failed.
 """
 import argparse
 import pathlib
+import shlex
 import subprocess
 import sys
 import time
@@ -101,7 +102,7 @@ def run_intervals(args):
         environment.enter(args.environment.absolute(), ["numpy", *(["lightgbm", "scikit-learn"] if "lightgbm-lags" in chosen else [])])
     from real import intervals
     setting = {"program": str(pathlib.Path(args.remede).absolute()), "folder": str(args.folder)}
-    intervals.run(names, chosen, args.seeds, setting, args.threads, args.cut, args.data)
+    intervals.run(names, chosen, args.seeds, setting, args.threads, args.cut, args.data, args.flags)
     return 0
 
 
@@ -120,6 +121,7 @@ def main():
     parser.add_argument("--page", default=str(ROOT / "docs" / "real-data.md"), help="'' writes none")
     parser.add_argument("--intervals", action="store_true", help="quantiles beside quantile boosting on lags")
     parser.add_argument("--cut", action="store_true", help="with --intervals: cut the training part, and leave the test part alone")
+    parser.add_argument("--flags", type=shlex.split, default=[], help="with --intervals: further flags of remede train, '--effort quick'")
     parser.add_argument("--list", action="store_true", help="the sets and methods there are")
     args = parser.parse_args()
     if args.intervals:

@@ -61,6 +61,7 @@ Notes notes_of(const TrainFlags& flags) {
   Notes notes = {{"data", flags.data}, {"output", flags.output}, {"validation", flags.validation}};
   if (!flags.checkpoint.empty()) notes.emplace_back("checkpoint", flags.checkpoint);
   if (!flags.split.empty()) notes.emplace_back("split", flags.split);
+  if (!flags.frontier.empty()) notes.emplace_back("frontier", flags.frontier);
   if (!flags.test.empty()) notes.emplace_back("test", flags.test);
   for (const auto& line : role_lines(flags.roles)) notes.push_back(line);
   return notes;
@@ -81,6 +82,7 @@ void take_from(const Notes& notes, TrainFlags& flags) {
     if (name == "split" && flags.split.empty()) flags.split = text;
     if (name == "test" && flags.test.empty()) flags.test = text;
     if (name == "checkpoint" && flags.checkpoint.empty()) flags.checkpoint = text;
+    if (name == "frontier" && flags.frontier.empty()) flags.frontier = text;
   }
   if (role_lines(flags.roles).empty()) flags.roles = roles_from(notes);
   if (flags.data.empty())
@@ -247,6 +249,7 @@ void train(const CLI::App& verb, TrainFlags flags) {
   check_train_files(verb, flags, asked ? flags.checkpoint : unasked);
   expect_writable(flags.output);
   expect_writable(flags.checkpoint);
+  if (!flags.frontier.empty()) make_frontier_folder(flags.frontier);
 
   std::optional<Dataset> validation, test;
   const Dataset training = read_training(flags, config, validation, test);

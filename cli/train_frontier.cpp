@@ -73,10 +73,14 @@ std::string frontier_table(const Fit& fit) {
          fmt::format("* saved: {}\n", fit.frontier.why);
 }
 
-void save_frontier(const Fit& fit, const std::string& folder) {
+void make_frontier_folder(const std::string& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) fail("{}: cannot make the folder: {}", folder, error.message());
+  const AtomicFile probe((std::filesystem::path(folder) / "index.html").string());
+}
+
+void save_frontier(const Fit& fit, const std::string& folder) {
   const bool classes = classifies(fit);
   std::vector<FrontierRow> rows;
   for (const FrontierPoint& p : fit.frontier.points) {

@@ -11,7 +11,10 @@ namespace remede {
 // Empty where there was no choice.
 std::string frontier_table(const Fit& fit);
 
-// Writes every model of the frontier into a folder, which is made, and a page with their curve. Throws Error.
+// Before the training, so that it does not end in "cannot make the folder". Throws Error.
+void make_frontier_folder(const std::string& folder);
+
+// Writes every model of the frontier into the folder, and a page with their curve. Throws Error.
 void save_frontier(const Fit& fit, const std::string& folder);
 
 }  // namespace remede

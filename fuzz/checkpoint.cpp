@@ -15,7 +15,7 @@ struct Run {
   Checkpoint saved;
 };
 
-Run begun(Recipe recipe) {
+Run begun(const Recipe& recipe) {
   Run run;
   run.data = generate("fixed-delay", {.sequences = 12, .delay = 1});
   run.config.recipe = recipe;
@@ -57,8 +57,8 @@ void resume(const Run& run, std::string_view changes) {
 void checkpoint(std::string_view input) {
   const unsigned kind = take_byte(input) % 4;
   if (kind >= 2) {
-    static const Run paper = begun(Recipe::kPaper);
-    static const Run search = begun(Recipe::kDefault);
+    static const Run paper = begun(paper_recipe());
+    static const Run search = begun(default_recipe());
     return resume(kind == 2 ? paper : search, input);
   }
   Checkpoint read;

@@ -193,6 +193,13 @@ void define_data(Class& bound, Of of) {
           "weight", [of](T& d) { return to_numpy(of(d).sequences.weight, {of(d).sequences.weight.size()}); }, kOwn);
 }
 
+// Groups of sequences that must not be split between folds. code: (steps).
+static void set_groups(RawDataset& raw, const Vector<std::int32_t>& code, const Names& names) {
+  expect_steps(code.shape(0), raw.data.sequences.steps(), "groups");
+  raw.data.group.assign(code.data(), code.data() + code.shape(0));
+  raw.data.groups = names;
+}
+
 void bind_data(nb::module_& module) {
   nb::class_<Dataset> data(module, "Data", "Sequences packed one after the other, and the words around them.");
   define_data(data, [](Dataset& d) -> Dataset& { return d; });
@@ -201,6 +208,7 @@ void bind_data(nb::module_& module) {
       .def_prop_ro("inputs", [](const Dataset& d) { return d.schema.inputs; });
   nb::class_<RawDataset> raw(module, "Raw", "Data as they were read: words are not numbers yet.");
   define_data(raw, [](RawDataset& r) -> Dataset& { return r.data; });
+  raw.def("set_groups", &set_groups, nb::arg("code"), nb::arg("names"));
   raw.def(
          "select",
          [](const RawDataset& r, const Vector<std::uint32_t>& numbers) {

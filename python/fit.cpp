@@ -24,6 +24,7 @@
 #include "python/bindings.h"
 #include "remede/base/error.h"
 #include "remede/simplify/simplify.h"
+#include "remede/train/cross_validate.h"
 #include "remede/train/prepare.h"
 
 namespace nb = nanobind;
@@ -175,6 +176,31 @@ nb::list frontier_of(const Fit& fit) {
   return all;
 }
 
+// Runs `work` on a thread of its own while this one hands progress to Python. Returns what it threw.
+template <typename Work>
+std::exception_ptr run_watched(Watch& watch, const nb::object& callback, Work work) {
+  std::exception_ptr failure;
+  std::thread thread([&] {
+    try {
+      work();
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    watch.end();
+  });
+  watch.run(callback);
+  thread.join();
+  return failure;
+}
+
+[[noreturn]] void rethrow_in_python(const std::exception_ptr& failure) {
+  try {
+    std::rethrow_exception(failure);
+  } catch (const Error& error) {
+    throw Error(in_python(error.what()));
+  }
+}
+
 // Returns what the fit left, or only what was raised where it left nothing.
 nb::dict fit_data(const Dataset& training, const Dataset* validation, const Settings& settings,
                   const nb::object& callback) {
@@ -184,28 +210,14 @@ nb::dict fit_data(const Dataset& training, const Dataset* validation, const Sett
   callbacks.stop = [&] { return watch.stopped(); };
   callbacks.progress = [&](const Progress& p) { watch.deliver(p); };
   std::optional<Fit> found;
-  std::exception_ptr failure;
-  std::thread thread([&] {
-    try {
-      found = fit(training, validation, config, callbacks);
-      if (config.simplify) found->model = without_unused_inputs(found->model);
-    } catch (...) {
-      failure = std::current_exception();
-    }
-    watch.end();
+  const std::exception_ptr failure = run_watched(watch, callback, [&] {
+    found = fit(training, validation, config, callbacks);
+    if (config.simplify) found->model = without_unused_inputs(found->model);
   });
-  watch.run(callback);
-  thread.join();
   nb::dict result;
   result["raised"] = raised(watch);
   result["interruptions"] = watch.errors();
-  if (!found && watch.errors() == 0) {
-    try {
-      std::rethrow_exception(failure);
-    } catch (const Error& error) {
-      throw Error(in_python(error.what()));
-    }
-  }
+  if (!found && watch.errors() == 0) rethrow_in_python(failure);
   if (!found) return result;
   result["score"] = score_of(*found);
   result["trained_nodes"] = found->trained_nodes;
@@ -222,6 +234,38 @@ Dataset encode_raw(RawDataset& raw, const Settings& settings, bool validation) {
   const Config config = config_of(settings);
   const nb::gil_scoped_release release;
   return encode_for_fit(std::move(raw), validation, config);
+}
+
+// The scores of every fold by name, as `remede cross-validate --json` gives them. `raw` is used up.
+nb::dict cross_validate_data(RawDataset& raw, std::size_t folds, bool forward, const Settings& settings,
+                             const nb::object& callback) {
+  const Config config = config_of(settings);
+  Watch watch;
+  Callbacks callbacks;
+  callbacks.stop = [&] { return watch.stopped(); };
+  callbacks.progress = [&](const Progress& p) { watch.deliver(p); };
+  CrossValidation found;
+  const std::exception_ptr failure = run_watched(watch, callback, [&] {
+    const std::vector<Split> splits = make_folds(raw.data, {folds, forward}, static_cast<std::uint64_t>(config.seed));
+    found = cross_validate(raw, splits, config, callbacks);
+  });
+  if (watch.error()) std::rethrow_exception(watch.error());
+  if (failure) rethrow_in_python(failure);
+  nb::dict scores, mean, sd;
+  for (const FoldFigure& figure : found.figures()) {
+    scores[figure.name.c_str()] = nb::cast(figure.values);
+    mean[figure.name.c_str()] = figure.mean;
+    sd[figure.name.c_str()] = figure.sd;
+  }
+  std::vector<int> nodes;
+  for (const FoldResult& fold : found.folds) nodes.push_back(fold.nodes);
+  nb::dict result;
+  result["scores"] = scores;
+  result["mean"] = mean;
+  result["sd"] = sd;
+  result["nodes"] = nb::cast(nodes);
+  result["stopped"] = found.stopped;
+  return result;
 }
 
 template <typename T>
@@ -299,6 +343,8 @@ void bind_fit(nb::module_& module) {
   module.def("parameters", &parameters, "Every hyper-parameter of training, as declared in C++.");
   module.def("encode", &encode_raw, nb::arg("raw"), nb::arg("settings"), nb::arg("validation"),
              "The data of a fit, with words as what they count as in the part that will not be held out.");
+  module.def("cross_validate", &cross_validate_data, nb::arg("raw"), nb::arg("folds"), nb::arg("forward"),
+             nb::arg("settings"), nb::arg("callback").none());
   module.def("fit", &fit_data, nb::arg("training"), nb::arg("validation").none(), nb::arg("settings"),
              nb::arg("callback").none());
 }

@@ -10,7 +10,7 @@ import re
 PAGE = pathlib.Path(__file__).resolve().parent.parent / "docs" / "python.md"
 MARK = "<!-- Below: written by tools/python_reference.py from the docstrings; do not edit. -->\n"
 CLASSES = ["RecurrentTreeClassifier", "RecurrentTreeRegressor", "Stream", "Trace", "Progress", "Tuning"]
-FUNCTIONS = ["load", "tune", "plot_tree", "plot_trace", "plot_training", "generate", "tasks"]
+FUNCTIONS = ["load", "cross_validate", "tune", "plot_tree", "plot_trace", "plot_training", "generate", "tasks"]
 
 
 def signature(name, thing):

@@ -6,6 +6,7 @@ choices are made.
 """
 import pathlib
 import time
+import warnings
 
 import numpy as np
 
@@ -46,6 +47,7 @@ class Boosting:
 
     def train(self, data, lags, seed, threads):
         import lightgbm
+        warnings.filterwarnings("ignore", message="The argument 'eval_set'")
         x, valid_x = (windows.rows(part, "lags", lags) for part in (data.training, data.validation))
         models = []
         for q in QUANTILES:
@@ -64,8 +66,8 @@ class Boosting:
 
 
 class Ours(Remede):
-    def __init__(self):
-        super().__init__(["--objective", "quantile", "--quantiles", ",".join(map(str, QUANTILES))])
+    def __init__(self, flags=()):
+        super().__init__(["--objective", "quantile", "--quantiles", ",".join(map(str, QUANTILES)), *flags])
 
     def fit(self, data, seed, setting, threads):
         import csv
@@ -84,11 +86,8 @@ class Ours(Remede):
         return predict
 
 
-METHODS = {"remede": Ours, "lightgbm-lags": Boosting}
-
-
-def run(names, methods, seeds, setting, threads, cut, data_folder):
-    """Prints a table row for every cell."""
+def run(names, methods, seeds, setting, threads, cut, data_folder, flags=()):
+    """Prints a table row for every cell. flags: further ones of remede train."""
     from real.sets import LOADERS
     print(f"{'set':<20}{'method':<16}{'seed':>5}{'pinball':>10}{'coverage':>10}{'width':>10}{'crossing':>10}{'seconds':>9}")
     for name in names:
@@ -98,7 +97,7 @@ def run(names, methods, seeds, setting, threads, cut, data_folder):
         for method in methods:
             for seed in seeds:
                 began = time.perf_counter()
-                predict = METHODS[method]().fit(data, seed, setting, threads)
+                predict = (Ours(flags) if method == "remede" else Boosting()).fit(data, seed, setting, threads)
                 seconds = time.perf_counter() - began
                 test = next(iter(data.tests.values()))
                 f = figures(test.answers(), predict(test))

@@ -9,7 +9,7 @@ import os
 import sys
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any, Callable, Iterable, TypeVar
+from typing import Any, Callable, Iterable, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -90,6 +90,17 @@ def given_settings(settings: dict[str, str]) -> dict[str, Any]:
     decided = {} if "effort" in settings else EARLIER_DEFAULTS
     named = {PYTHON_NAMES.get(name, name): text for name, text in settings.items() if decided.get(name) != text}
     return {name: setting_value(name, text) for name, text in named.items() if name in PARAMETERS}
+
+
+class Learnable(NamedTuple):
+    """What a fit learns from."""
+
+    raw: _native.Raw
+    tables: Tables
+    names: list[str]  # of the target columns; empty where y is an array
+    roles: list[tuple[str, str]]
+    columns: list[str]
+    per_sequence: bool
 
 
 class Estimator(Parameters):
@@ -232,24 +243,8 @@ class Estimator(Parameters):
 
     # Training
 
-    def fit(self: Self, X: Any, y: Any = None, sample_weight: Any = None, *, validation: Any = None,
-            callbacks: Callback | Iterable[Callback] | None = None) -> Self:
-        """Learns a tree.
-
-        X: a 2-D array (each row a sequence of one step), a list of 2-D arrays (steps, inputs), a 3-D array (see `axes`), a pandas,
-            polars or Arrow frame or a structured array in long format (see `id`, `time`), a list of frames, a pandas frame whose index
-            is (instance, time) or whose cells are series, or the path of a file. Tables with names are read as the program reads a
-            file: the same types, words, limits and messages.
-        y: a target per row or step, in the shape of X, or one per sequence (learned and given at its last step). Of a frame also
-            the name of a column, or a list of names. Missing ones (NaN, None) are steps without a target.
-        sample_weight: a weight per sequence, or per row or step.
-        validation: (X, y) to validate on; otherwise a part of X is held out (validation_fraction).
-        callbacks: called with a `Progress` while training runs; one that returns True ends it with the best model so far.
-
-        Ctrl-C ends training with the best model so far (`stopped_` is True then); a second one raises KeyboardInterrupt.
-        """
-        if validation is not None and self.validation_fraction is not None:
-            raise ValueError("validation_fraction: has no effect here: the validation data are given")
+    def _learnable(self, X: Any, y: Any, sample_weight: Any) -> Learnable:
+        """X, y and weights as data to learn from; what is known of the target is kept in the estimator."""
         names = target_names(y) or []
         tables = self._tables(X, None)
         if names and not tables.named:
@@ -275,6 +270,28 @@ class Estimator(Parameters):
             per_sequence = target.per_sequence
         if weight is not None:
             raw = drop_weightless(raw)
+        return Learnable(raw, tables, names, roles, columns, per_sequence)
+
+    def fit(self: Self, X: Any, y: Any = None, sample_weight: Any = None, *, validation: Any = None,
+            callbacks: Callback | Iterable[Callback] | None = None) -> Self:
+        """Learns a tree.
+
+        X: a 2-D array (each row a sequence of one step), a list of 2-D arrays (steps, inputs), a 3-D array (see `axes`), a pandas,
+            polars or Arrow frame or a structured array in long format (see `id`, `time`), a list of frames, a pandas frame whose index
+            is (instance, time) or whose cells are series, or the path of a file. Tables with names are read as the program reads a
+            file: the same types, words, limits and messages.
+        y: a target per row or step, in the shape of X, or one per sequence (learned and given at its last step). Of a frame also
+            the name of a column, or a list of names. Missing ones (NaN, None) are steps without a target.
+        sample_weight: a weight per sequence, or per row or step.
+        validation: (X, y) to validate on; otherwise a part of X is held out (validation_fraction).
+        callbacks: called with a `Progress` while training runs; one that returns True ends it with the best model so far.
+
+        Ctrl-C ends training with the best model so far (`stopped_` is True then); a second one raises KeyboardInterrupt.
+        """
+        if validation is not None and self.validation_fraction is not None:
+            raise ValueError("validation_fraction: has no effect here: the validation data are given")
+        learnable = self._learnable(X, y, sample_weight)
+        raw, tables, names, roles, columns, per_sequence = learnable
         training = _native.encode(raw, self._settings(), validation is not None)
         held = self._validation_data(validation, names, training, roles, columns) if validation is not None else None
         self._fit(training, held, callbacks)

@@ -158,9 +158,9 @@ void RowSorter::sort_by_time(StepOrder& order) {
 
 void RowSorter::refuse_repeated(std::size_t sequence, std::size_t first, std::size_t second) const {
   const File& other = file_of(first);
-  fail("{}: expected times that differ{}, got {} again, as on {} {}{}", where(second, time_column_),
-       by_ == By::kId ? " within sequence " + shown(ids_.texts()[sequence]) : "", shown(times_[second]), other.row_word,
-       lines_.line(first), &other == &file_of(second) ? "" : " of " + other.name);
+  fail("{}: duplicate time {}{} (first on {} {}{})", where(second, time_column_), shown(times_[second]),
+       by_ == By::kId ? " in sequence " + shown(ids_.texts()[sequence]) : "", other.row_word, lines_.line(first),
+       &other == &file_of(second) ? "" : " of " + other.name);
 }
 
 StepOrder RowSorter::finish() {

@@ -41,6 +41,7 @@ ANSWERS = """(() => {
 
 # The same of the cases of law_cases.txt, which are given as text: [leaves, bits] of each.
 LAW_CASES = """(() => {
+  const { compileModel, runModel, stateSize } = remede.compute;
   return JSON.parse(%s).map((one) => {
     const model = compileModel(one.model, remede.page.arithmetic);
     const x = Float32Array.from(one.x, (v) => (v === null ? NaN : v));

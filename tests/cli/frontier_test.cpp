@@ -49,6 +49,11 @@ TEST_F(FrontierFlags, TheTableMarksWhatWasSavedAndSaysWhy) {
   EXPECT_THAT(read("sizes/index.html"), HasSubstr("<svg"));
 }
 
+TEST_F(FrontierFlags, AFolderThatCannotBeIsToldBeforeTraining) {
+  EXPECT_TRUE(is_error(train({"--frontier", "river.csv/sizes"}), 1, "river.csv/sizes: cannot make the folder"));
+  EXPECT_FALSE(shell("test -e model.json").code == 0);
+}
+
 TEST_F(FrontierFlags, NumbersIsALimit) {
   ASSERT_EQ(train({"--numbers", "15"}).code, 0);
   EXPECT_LE(numbers_of("model.json"), 15);

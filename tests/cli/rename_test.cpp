@@ -70,7 +70,7 @@ TEST_F(Rename, PicturesHavePlainColours) {
 
 TEST_F(Rename, LawsHaveNoMachineWithoutData) {
   save_model(model_of_snow(), "m.json");
-  EXPECT_TRUE(is_error(remede({"explain", "m.json", "--machine"}), 1, "give data"));
+  EXPECT_TRUE(is_error(remede({"explain", "m.json", "--machine"}), 1, "give a data file"));
 }
 
 }  // namespace

@@ -182,10 +182,8 @@ TEST(Formats, FilesThatDoNotFitTogetherAreNamed) {
   folder.file("b.csv", "id,step,x,y\n1,1,5,0\n");
   Roles strict;
   strict.strict_time = true;
-  EXPECT_EQ(
-      error_of([&] { read_dataset(a + "," + b, strict); }),
-      b + ": line 2, column 'step': expected times that differ within sequence '1', got '1' again, as on line 3 of " +
-          a);
+  EXPECT_EQ(error_of([&] { read_dataset(a + "," + b, strict); }),
+            b + ": line 2, column 'step': duplicate time '1' in sequence '1' (first on line 3 of " + a + ")");
   folder.file("b.csv", "id,step,x,y\n1,7,5,high\n");
   EXPECT_EQ(read_dataset(a + "," + b, Roles{}).schema.classes.size(), 3U);
   std::string many = "id,step,x,y\n";

@@ -190,9 +190,8 @@ TEST(Times, ThatOccurTwiceKeepTheOrderOfTheFile) {
       "them)");
   Roles strict;
   strict.strict_time = true;
-  EXPECT_EQ(
-      error_of([&] { read_dataset(bytes_of(table), strict); }),
-      "data.csv: line 5, column 'time': expected times that differ within sequence 'a', got '1' again, as on line 3");
+  EXPECT_EQ(error_of([&] { read_dataset(bytes_of(table), strict); }),
+            "data.csv: line 5, column 'time': duplicate time '1' in sequence 'a' (first on line 3)");
   EXPECT_TRUE(read_dataset(bytes_of("id,time,x,y\na,1,1,0\na,1.5,2,1\nb,1,2,1\n"), strict).notes.empty());
 }
 

@@ -165,7 +165,7 @@ def test_what_cannot_be_is_said(X, y, words):
 def test_frames_that_cannot_be():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"id": [1, 1, 2], "t": [0, 0, 1], "x": [1.0, 2.0, 3.0], "day": pandas.to_datetime(["2024-01-01"] * 3), "y": [0, 1, 0]})
-    for columns, arguments, words in [(["id", "t", "x", "y"], dict(id="id", time="t", strict_time=True), "expected times that differ within sequence '1'"),
+    for columns, arguments, words in [(["id", "t", "x", "y"], dict(id="id", time="t", strict_time=True), "duplicate time '0' in sequence '1'"),
                                       (["id", "x", "y"], dict(id="who"), "--id: expected one of the columns 'id', 'x', 'y', got 'who'"),
                                       (["id", "x", "day", "y"], dict(id="id"), "column 'day': expected a number, got '2024-01-01'; a column of dates")]:
         with pytest.raises(ValueError, match=words):

@@ -181,6 +181,17 @@ TEST(Choice, GivesUpLittle) {
   EXPECT_EQ(choose_entry(entries, {}, false, 1.0, why)->size.numbers, 40);
 }
 
+// What is certain may still be too little to matter.
+TEST(Choice, IgnoresWhatIsNegligible) {
+  std::vector<Entry> entries;
+  entries.push_back(entry(8, 2, 0.2001, 0));
+  entries.push_back(entry(12, 3, 0.2, 0));
+  std::string why;
+  EXPECT_EQ(choose_entry(entries, {}, false, 1.0, why)->size.numbers, 8);
+  entries[0] = entry(8, 2, 0.21, 0);
+  EXPECT_EQ(choose_entry(entries, {}, false, 1.0, why)->size.numbers, 12);
+}
+
 TEST(FitOnTheFrontier, SavesAModelOfTheSizeAskedFor) {
   const Dataset data = generate("runoff", {.sequences = 5, .seed = 2});
   Config config;

@@ -172,13 +172,14 @@ TEST(Prepare, SaysWhatCannotBeLearnedFrom) {
 
 TEST(Budget, CountsInUpdates) {
   Config config;
-  Budget budget = budget_of(config, 320, 1000);
+  config.recipe.single_updates = 1000;
+  Budget budget = budget_of(config, 320);
   EXPECT_EQ(budget.updates, 1000U);
   EXPECT_EQ(budget.decay, 250U);
   EXPECT_EQ(budget.validate_every, 100U);
   config.epochs = 7;
-  EXPECT_EQ(budget_of(config, 320, 1000).updates, 70U);
-  EXPECT_EQ(budget_of(config, 32000, 1000).validate_every, 1000U);
+  EXPECT_EQ(budget_of(config, 320).updates, 70U);
+  EXPECT_EQ(budget_of(config, 32000).validate_every, 1000U);
 }
 
 }  // namespace

@@ -161,6 +161,7 @@ function start() {
   const first = step === 0 ? app.data.worstStep(app.data.sequences[0]) : step - 1;
   app.select(number - 1, first);
   verify(app);
+  app.compute = { compileModel, runModel, stateSize };
   window.remede = app; // for tests, and for the curious
 }
 

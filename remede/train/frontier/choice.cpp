@@ -13,6 +13,7 @@ namespace {
 
 constexpr double kOneError = 1.0;      // standard errors
 constexpr double kMostGivenUp = 0.03;  // of what the best model is better than a constant answer
+constexpr double kNegligible = 0.002;  // of the same: however sure the data are, nobody would miss that
 
 const Entry* best_within(const std::vector<Entry>& entries, const std::function<bool(const Entry&)>& counts) {
   const Entry* best = nullptr;
@@ -27,7 +28,9 @@ const Entry* default_choice(const std::vector<Entry>& entries, double constant, 
   const Entry* best = best_within(entries, [](const Entry&) { return true; });
   const double most = kMostGivenUp * std::max(0.0, constant - best->merit);
   const auto as_good_as = [&](const Entry& e, const Entry& other) {
-    return e.merit - other.merit <= most && as_good(e.units.merit, other.units.merit, other.units.weight, kOneError);
+    const double worse = e.merit - other.merit;
+    if (worse <= kNegligible / kMostGivenUp * most) return true;
+    return worse <= most && as_good(e.units.merit, other.units.merit, other.units.weight, kOneError);
   };
   const Entry* of_cells = best;
   for (long long fewer = 0; fewer < best->size.cells; ++fewer) {

@@ -20,10 +20,12 @@ T pick(Random& random, std::initializer_list<T> choices) {
 }
 
 // What kinds of cells a start has.
-enum class Flavour { kStores, kAverages, kMixed, kBent };  // bent: slow averages, and quick ones of their positive part
+// Bent: slow averages, and quick ones of their positive part. Cascade: each store drains into the next, the last into
+// the answer.
+enum class Flavour { kStores, kAverages, kMixed, kBent, kCascade };
 
 Law draw_law(bool classes, Flavour flavour, int k, int cells, Random& random) {
-  if (flavour == Flavour::kStores) return Law::kStore;
+  if (flavour == Flavour::kStores || flavour == Flavour::kCascade) return Law::kStore;
   if (flavour == Flavour::kAverages) return Law::kAverage;
   if (flavour == Flavour::kBent) return 2 * k < cells ? Law::kAverage : Law::kPositiveAverage;
   const double u = random.uniform();
@@ -35,14 +37,16 @@ laws::Shape draw_shape(const Problem& problem, std::uint64_t number, Random& ran
   laws::Shape s;
   s.n_x = problem.n_x;
   s.n_y = problem.n_y;
-  const int cells = problem.longest < 2 ? 0 : pick(random, {1, 2, 2, 3, 3, 4, 4, 6});
+  int cells = problem.longest < 2 ? 0 : pick(random, {1, 2, 2, 3, 3, 4, 4, 6});
   s.depth = pick(random, {0, 0, 0, 1, 1, 2});
   // Every kind of start stands among the first few, whatever the seed.
   using enum Flavour;
-  flavour = problem.classes ? pick(random, {kStores, kAverages, kAverages, kAverages, kMixed, kMixed, kBent})
-                            : pick(random, {kStores, kStores, kAverages, kMixed, kMixed, kBent, kBent});
-  if (number < 8) flavour = static_cast<Flavour>(number % 4);
-  if (number < 4) s.depth = 0;
+  flavour = problem.classes
+                ? pick(random, {kStores, kAverages, kAverages, kAverages, kMixed, kMixed, kBent})
+                : pick(random, {kStores, kStores, kAverages, kMixed, kMixed, kBent, kBent, kCascade, kCascade});
+  if (number < 10) flavour = static_cast<Flavour>(number % 5);
+  if (number < 5 || flavour == kCascade) s.depth = 0;
+  if (flavour == kCascade && cells > 0) cells = pick(random, {2, 2, 3});
   const bool first = random.below(10) < (problem.classes ? 4U : 3U);
   for (int k = 0; k < cells; ++k) {
     s.law.push_back(draw_law(problem.classes, flavour, k, cells, random));
@@ -63,9 +67,10 @@ void draw_used(const Problem& problem, Flavour flavour, Random& random, laws::Pa
                         Group::kLinear, Group::kLeafLinear})
     use(g);
   if (s.depth > 0) use(Group::kTapLeaf);
-  if (random.below(10) < 6) use(Group::kTapInput);
-  const bool chained = random.below(4) != 0 || flavour == Flavour::kBent, levels = random.below(2) == 0;
-  const bool direct = k_n == 0 || random.below(10) < 6;
+  if (random.below(10) < 6 || flavour == Flavour::kCascade) use(Group::kTapInput);
+  const bool chained = random.below(4) != 0 || flavour == Flavour::kBent || flavour == Flavour::kCascade,
+             levels = random.below(2) == 0;
+  const bool direct = k_n == 0 || (random.below(10) < 6 && flavour != Flavour::kCascade);
   for (std::size_t k = 0; k < k_n; ++k) {
     if (levels && s.law[k] == Law::kStore) p.used[s.at(Group::kTapLevel, k)] = 1;
     for (std::size_t j = 0; j < k && chained; ++j) p.used[s.at(Group::kEarlier, k * k_n + j)] = 1;
@@ -113,6 +118,11 @@ void draw_values(const Problem& problem, Flavour flavour, Random& random, Start&
     if (flavour == Flavour::kBent && s.law[k] == Law::kPositiveAverage) p[Group::kTap][k] = 1;
     if (s.law[k] != Law::kStore) continue;
     p[Group::kBias][k] = 0.3;
+    if (flavour == Flavour::kCascade && k > 0) {
+      for (std::size_t i = 0; i < n_x; ++i) p[Group::kInput][k * n_x + i] *= 0.1;
+      p[Group::kBias][k] = 0;
+      p[Group::kEarlier][k * k_n + k - 1] = 1;
+    }
     // The level of a store is that many times what goes in at a step.
     start.rates[s.at(Group::kTapLevel, k)] = 0.3 / time;
     for (const Group g : {Group::kLinear, Group::kLeafLinear})
@@ -121,6 +131,9 @@ void draw_values(const Problem& problem, Flavour flavour, Random& random, Start&
         p.values[s.at(g, i)] /= time;
       }
   }
+  if (flavour != Flavour::kCascade || k_n == 0) return;
+  for (std::size_t i = 0; i < s.size(Group::kLinear); ++i)
+    if (p.used[s.at(Group::kLinear, i)] != 0) p[Group::kLinear][i] = i % n_z == n_x + k_n - 1 ? 1.0 : 0.0;
 }
 
 }  // namespace
