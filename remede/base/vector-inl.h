@@ -14,20 +14,21 @@
 
 #include "hwy/highway.h"
 #include "remede/base/arithmetic.h"
+#include "remede/base/lanes.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace remede {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-using D = hn::CappedTag<float, 16>;
+using D = hn::CappedTag<float, kLanes>;
 using DI = hn::RebindToSigned<D>;
 using V = hn::Vec<D>;
 using M = hn::Mask<D>;
 constexpr D d{};
 constexpr DI di{};
 constexpr int kN = static_cast<int>(hn::MaxLanes(D()));  // lanes of a register
-constexpr int kK = 16 / kN;                              // registers of a Wide
+constexpr int kK = kLanes / kN;                          // registers of a Wide
 
 #define REMEDE_EACH for (int i = 0; i < kK; ++i)
 
@@ -202,11 +203,11 @@ HWY_INLINE Wide log(const Wide& x) {
 
 HWY_INLINE void turn(const float* from, int n, float* to) {
   for (int k = 0; k < n; ++k)
-    for (int lane = 0; lane < 16; ++lane) to[lane * n + k] = from[k * 16 + lane];
+    for (int lane = 0; lane < kLanes; ++lane) to[lane * n + k] = from[k * kLanes + lane];
 }
 HWY_INLINE void take_columns(const float* const* rows, int at, int n, float* to) {
   for (int k = 0; k < n; ++k)
-    for (int lane = 0; lane < 16; ++lane) to[k * 16 + lane] = rows[lane][at + k];
+    for (int lane = 0; lane < kLanes; ++lane) to[k * kLanes + lane] = rows[lane][at + k];
 }
 HWY_INLINE void add_scaled(float scale, const float* from, int n, float* to) {
   for (int k = 0; k < n; ++k) to[k] += scale * from[k];
@@ -214,7 +215,7 @@ HWY_INLINE void add_scaled(float scale, const float* from, int n, float* to) {
 template <typename To>
 HWY_INLINE void add_lanes(const float* from, int n, int count, const To& to) {
   for (int lane = 0; lane < count; ++lane)
-    for (int k = 0; k < n; ++k) to(lane)[k] += from[k * 16 + lane];
+    for (int k = 0; k < n; ++k) to(lane)[k] += from[k * kLanes + lane];
 }
 
 #else
@@ -234,7 +235,7 @@ HWY_INLINE void turn4(DF df, VF* row) {
   row[3] = hn::BitCast(df, hn::InterleaveUpper(d2, ab1, ce1));
 }
 
-// from: (n, 16), n a multiple of 4. Calls visit(tag, k, lane, the numbers of the lane from k on, as many as the tag
+// from: (n, kLanes), n a multiple of 4. Calls visit(tag, k, lane, the numbers of the lane from k on, as many as the tag
 // says), lanes in order for each k; eight numbers at a time where registers hold them: a row stored in parts cannot be
 // loaded at once without a wait.
 template <typename Visit>
@@ -242,14 +243,14 @@ HWY_INLINE void each_turned(const float* from, int n, const Visit& visit) {
   const hn::FixedTag<float, 4> d4;
   using Four = hn::Vec<decltype(d4)>;
   const auto turned = [&](int k, int lane, Four* row) {
-    for (int i = 0; i < 4; ++i) row[i] = hn::Load(d4, from + (k + i) * 16 + lane);
+    for (int i = 0; i < 4; ++i) row[i] = hn::Load(d4, from + (k + i) * kLanes + lane);
     turn4(d4, row);
   };
   int k = 0;
 #if HWY_MAX_BYTES >= 32
   const hn::FixedTag<float, 8> d8;
   for (; k + 8 <= n; k += 8)
-    for (int lane = 0; lane < 16; lane += 4) {
+    for (int lane = 0; lane < kLanes; lane += 4) {
       Four low[4], high[4];
       turned(k, lane, low);
       turned(k + 4, lane, high);
@@ -257,14 +258,14 @@ HWY_INLINE void each_turned(const float* from, int n, const Visit& visit) {
     }
 #endif
   for (; k < n; k += 4)
-    for (int lane = 0; lane < 16; lane += 4) {
+    for (int lane = 0; lane < kLanes; lane += 4) {
       Four row[4];
       turned(k, lane, row);
       for (int i = 0; i < 4; ++i) visit(d4, k, lane + i, row[i]);
     }
 }
 
-// from: (n, 16) -> to: (16, n), n a multiple of 4.
+// from: (n, kLanes) -> to: (kLanes, n), n a multiple of 4.
 HWY_INLINE void turn(const float* from, int n, float* to) {
   each_turned(from, n, [&](auto dv, int k, int lane, auto some) { hn::StoreU(some, dv, to + lane * n + k); });
 }
@@ -286,18 +287,18 @@ HWY_INLINE V every_fourth(const float* const* rows, int at) {
 #endif
 }
 
-// rows: (16) of numbers -> to: (n, 16), those from `at` on. n is rounded up to a multiple of 4.
+// rows: (kLanes) of numbers -> to: (n, kLanes), those from `at` on. n is rounded up to a multiple of 4.
 HWY_INLINE void take_columns(const float* const* rows, int at, int n, float* to) {
   for (int k = 0; k < n; k += 4)
     for (int i = 0; i < kK; ++i) {
       V four[4];
       for (int j = 0; j < 4; ++j) four[j] = every_fourth(rows + i * kN + j, at + k);
       turn4(d, four);
-      for (int j = 0; j < 4; ++j) hn::Store(four[j], d, to + (k + j) * 16 + i * kN);
+      for (int j = 0; j < 4; ++j) hn::Store(four[j], d, to + (k + j) * kLanes + i * kN);
     }
 }
 
-// Adds the first `count` lanes of from (n, 16), each to its row: to(lane) points to n numbers, n a multiple of 4.
+// Adds the first `count` lanes of from (n, kLanes), each to its row: to(lane) points to n numbers, n a multiple of 4.
 template <typename To>
 HWY_INLINE void add_lanes(const float* from, int n, int count, const To& to) {
   each_turned(from, n, [&](auto dv, int k, int lane, auto some) {

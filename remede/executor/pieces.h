@@ -6,11 +6,11 @@
 #include <span>
 #include <vector>
 
+#include "remede/base/lanes.h"
 #include "remede/data/sequences.h"
 
 namespace remede {
 
-inline constexpr std::size_t kLanes = 16;       // sequences that go through a kernel together
 inline constexpr std::size_t kMostPieces = 32;  // bounds the partial sums, which one thread adds up
 
 // Consecutive parts of the batch, each a multiple of kLanes sequences long (the last may be shorter). The more numbers

@@ -10,6 +10,7 @@
 
 #include "remede/base/aligned.h"
 #include "remede/base/error.h"
+#include "remede/base/lanes.h"
 #include "remede/base/threads.h"
 #include "remede/base/vector_targets.h"
 
@@ -27,12 +28,12 @@ struct LaneBlock {
 
 // Of one thread; grows, never shrinks.
 struct LaneScratch {
-  AlignedVector<float> x;            // (n_x, 16) as it stands, NaN where missing
-  AlignedVector<float> filled;       // (n_x, 16)
-  AlignedVector<float> m;            // (cells of all trees, 16)
-  AlignedVector<float> next;         // (n_m, 16) of one tree
-  AlignedVector<float> y;            // (trees, n_y, 16) logits or values; in the first order form they run on
-  AlignedVector<float> answer;       // (2, n_y, 16) of one tree, and the sum over trees
+  AlignedVector<float> x;            // (n_x, kLanes) as it stands, NaN where missing
+  AlignedVector<float> filled;       // (n_x, kLanes)
+  AlignedVector<float> m;            // (cells of all trees, kLanes)
+  AlignedVector<float> next;         // (n_m, kLanes) of one tree
+  AlignedVector<float> y;            // (trees, n_y, kLanes) logits or values; in the first order form they run on
+  AlignedVector<float> answer;       // (2, n_y, kLanes) of one tree, and the sum over trees
   std::vector<std::uint32_t> lanes;  // (inner)
 };
 
@@ -50,8 +51,8 @@ namespace remede::HWY_NAMESPACE {
 
 struct ReachedLeaves {
   int count = 0;
-  std::int32_t leaf[16];
-  std::uint32_t lanes[16];
+  std::int32_t leaf[kLanes];
+  std::uint32_t lanes[kLanes];
 };
 
 static void find_leaves(const Tree& tree, const LaneScratch& s, const float* m, std::uint32_t alive,
@@ -72,7 +73,7 @@ static void find_leaves(const Tree& tree, const LaneScratch& s, const float* m, 
     const std::int32_t f = tree.feature[at];
     std::uint32_t right = 0;
     if (on != 0) {
-      const Wide v = load(f < tree.n_x ? s.x.data() + f * 16 : m + (f - tree.n_x) * 16);
+      const Wide v = load(f < tree.n_x ? s.x.data() + f * kLanes : m + (f - tree.n_x) * kLanes);
       right = bits(ge(v, set(tree.threshold[at])));
       if (tree.missing_right[at] != 0) right |= bits(is_nan(v));
     }
@@ -92,9 +93,9 @@ HWY_INLINE Wide of_leaves(const ReachedLeaves& reached, const float* table, std:
 HWY_INLINE Wide weighted(Wide sum, const Tree& tree, const LaneScratch& s, const float* m, int cells,
                          const ReachedLeaves& reached, const float* table, std::size_t stride, std::size_t first) {
   for (int f = 0; f < tree.n_x; ++f)
-    sum = add(sum, mul(of_leaves(reached, table, stride, first + f), load(s.filled.data() + f * 16)));
+    sum = add(sum, mul(of_leaves(reached, table, stride, first + f), load(s.filled.data() + f * kLanes)));
   for (int k = 0; k < cells; ++k)
-    sum = add(sum, mul(of_leaves(reached, table, stride, first + tree.n_x + k), load(m + k * 16)));
+    sum = add(sum, mul(of_leaves(reached, table, stride, first + tree.n_x + k), load(m + k * kLanes)));
   return sum;
 }
 
@@ -105,15 +106,15 @@ static void act(const Tree& tree, const ReachedLeaves& reached, LaneScratch& s, 
     Wide value = of_leaves(reached, tree.output.data(), n_y, o);
     if (tree.form.leaf_output == LeafOutput::kLinear)
       value = weighted(value, tree, s, m, tree.n_m, reached, tree.linear.data(), n_y * n_v, o * n_v);
-    if (tree.form.output_order == OutputOrder::kFirst) value = add(load(y + o * 16), value);
-    store(value, y + o * 16);
+    if (tree.form.output_order == OutputOrder::kFirst) value = add(load(y + o * kLanes), value);
+    store(value, y + o * kLanes);
   }
   const int cells = tree.form.write_reads == WriteReads::kInputsAndMemory ? tree.n_m : 0;
   for (std::size_t k = 0; k < n_m; ++k) {
     std::uint32_t open = 0;
     for (int e = 0; e < reached.count; ++e)
       if (tree.gate[static_cast<std::size_t>(reached.leaf[e]) * n_m + k] != 0) open |= reached.lanes[e];
-    const Wide before = load(m + k * 16);
+    const Wide before = load(m + k * kLanes);
     Wide after = before;
     if (open != 0) {
       const Wide constant = tree.form.write_bias ? of_leaves(reached, tree.bias.data(), n_m, k) : set(0.0F);
@@ -122,15 +123,15 @@ static void act(const Tree& tree, const ReachedLeaves& reached, LaneScratch& s, 
         change = mul(of_leaves(reached, tree.blend.data(), n_m, k), sub(change, before));
       after = select(mask(open), add(before, change), before);
     }
-    store(after, s.next.data() + k * 16);
+    store(after, s.next.data() + k * kLanes);
   }
-  std::copy_n(s.next.data(), n_m * 16, m);
+  std::copy_n(s.next.data(), n_m * kLanes, m);
 }
 
 // Cells with laws (model/cells.h). A term whose weight is zero is left out.
 HWY_INLINE Wide plus_terms(Wide sum, const float* row, const float* v, int count) {
   for (int i = 0; i < count; ++i)
-    if (row[i] != 0.0F) sum = add(sum, mul(set(row[i]), load(v + i * 16)));
+    if (row[i] != 0.0F) sum = add(sum, mul(set(row[i]), load(v + i * kLanes)));
   return sum;
 }
 
@@ -139,7 +140,7 @@ HWY_INLINE Wide plus_leaf_terms(Wide sum, const ReachedLeaves& reached, const fl
                                 std::size_t first, const float* v, int count) {
   for (int i = 0; i < count; ++i) {
     const Wide weight = of_leaves(reached, table, stride, first + static_cast<std::size_t>(i));
-    sum = select(eq(weight, set(0.0F)), sum, add(sum, mul(weight, load(v + i * 16))));
+    sum = select(eq(weight, set(0.0F)), sum, add(sum, mul(weight, load(v + i * kLanes))));
   }
   return sum;
 }
@@ -172,7 +173,7 @@ static void act_by_laws(const Tree& tree, const ReachedLeaves& reached, LaneScra
   const std::size_t width = n_x + 2 * n_m, n_y = static_cast<std::size_t>(tree.n_y);
   float* const outputs = s.next.data();
   for (std::size_t k = 0; k < n_m; ++k) {
-    const Wide level = load(m + k * 16);
+    const Wide level = load(m + k * kLanes);
     const Wide share = lane_shares(tree, reached, s, level, k);
     Wide a = plus_terms(set(cells.bias[k]), cells.input.data() + k * n_x, s.filled.data(), tree.n_x);
     a = bounded(plus_terms(a, cells.earlier.data() + k * n_m, outputs, static_cast<int>(k)));
@@ -186,8 +187,8 @@ static void act_by_laws(const Tree& tree, const ReachedLeaves& reached, LaneScra
       after = first_step && cells.first[k] != 0 ? a : add(level, mul(share, sub(a, level)));
       output = after;
     }
-    store(after, m + k * 16);
-    store(output, outputs + k * 16);
+    store(after, m + k * kLanes);
+    store(output, outputs + k * kLanes);
   }
   for (std::size_t o = 0; o < n_y; ++o) {
     const float* row = cells.linear.data() + o * width;
@@ -202,8 +203,8 @@ static void act_by_laws(const Tree& tree, const ReachedLeaves& reached, LaneScra
       value = plus_leaf_terms(value, reached, table, stride, first + n_x, outputs, tree.n_m);
       value = plus_leaf_terms(value, reached, table, stride, first + n_x + n_m, m, tree.n_m);
     }
-    if (tree.form.output_order == OutputOrder::kFirst) value = add(load(y + o * 16), value);
-    store(value, y + o * 16);
+    if (tree.form.output_order == OutputOrder::kFirst) value = add(load(y + o * kLanes), value);
+    store(value, y + o * kLanes);
   }
 }
 
@@ -213,11 +214,11 @@ static void load_step(const LaneBlock& b, std::size_t t, std::size_t alive, Lane
   const auto n_x = static_cast<std::size_t>(data.n_x);
   for (std::size_t lane = 0; lane < alive; ++lane) {
     const float* x = data.x.data() + (static_cast<std::size_t>(data.offset[b.sequences[lane]]) + t) * n_x;
-    for (std::size_t f = 0; f < n_x; ++f) s.x[f * 16 + lane] = x[f];
+    for (std::size_t f = 0; f < n_x; ++f) s.x[f * kLanes + lane] = x[f];
   }
   for (std::size_t f = 0; f < n_x; ++f) {
-    const Wide x = load(s.x.data() + f * 16);
-    store(select(is_nan(x), set(b.model->fill[f]), x), s.filled.data() + f * 16);
+    const Wide x = load(s.x.data() + f * kLanes);
+    store(select(is_nan(x), set(b.model->fill[f]), x), s.filled.data() + f * kLanes);
   }
 }
 
@@ -235,32 +236,33 @@ void predict_block(const LaneBlock& b, LaneScratch& s) {
     while (data.length(b.sequences[alive - 1]) <= t) --alive;
     load_step(b, t, alive, s);
     float* m = s.m.data();
-    float *answer = s.answer.data(), *sum = answer + n_y * 16;
+    float *answer = s.answer.data(), *sum = answer + n_y * kLanes;
     for (std::size_t i = 0; i < model.trees.size(); ++i) {
       const Tree& tree = model.trees[i];
-      float* y = s.y.data() + i * n_y * 16;
+      float* y = s.y.data() + i * n_y * kLanes;
       find_leaves(tree, s, m, (1U << alive) - 1U, s.lanes.data(), reached);
       if (tree.has_laws())
         act_by_laws(tree, reached, s, m, y, t == 0);
       else
         act(tree, reached, s, m, y);
-      std::copy_n(y, n_y * 16, answer);
+      std::copy_n(y, n_y * kLanes, answer);
       with_formula(model.objective(), [&](auto formula) {
         decltype(formula)::template link<Wide>(model.objective(), answer, static_cast<int>(n_y));
       });
       for (std::size_t o = 0; o < n_y; ++o)
-        store(i == 0 ? load(answer + o * 16) : add(load(sum + o * 16), load(answer + o * 16)), sum + o * 16);
+        store(i == 0 ? load(answer + o * kLanes) : add(load(sum + o * kLanes), load(answer + o * kLanes)),
+              sum + o * kLanes);
       for (int e = 0; e < reached.count; ++e)
         for (std::uint32_t on = reached.lanes[e]; on != 0; on &= on - 1)
           b.out->leaf[i * steps + static_cast<std::size_t>(data.offset[b.sequences[std::countr_zero(on)]]) + t] =
               reached.leaf[e];
-      m += tree.n_m * 16;
+      m += tree.n_m * kLanes;
     }
     const Wide count = set(static_cast<float>(model.trees.size()));
-    for (std::size_t o = 0; o < n_y; ++o) store(div(load(sum + o * 16), count), sum + o * 16);
+    for (std::size_t o = 0; o < n_y; ++o) store(div(load(sum + o * kLanes), count), sum + o * kLanes);
     for (std::size_t lane = 0; lane < alive; ++lane) {
       float* to = b.out->output.data() + (static_cast<std::size_t>(data.offset[b.sequences[lane]]) + t) * n_y;
-      for (std::size_t o = 0; o < n_y; ++o) to[o] = sum[o * 16 + lane];
+      for (std::size_t o = 0; o < n_y; ++o) to[o] = sum[o * kLanes + lane];
     }
   }
 }
@@ -284,12 +286,12 @@ static LaneScratch make_scratch(const Model& model) {
     inner = std::max(inner, tree.feature.size());
   }
   LaneScratch s;
-  s.x.resize(n_x * 16);
-  s.filled.resize(n_x * 16);
-  s.m.resize(cells * 16);
-  s.next.resize(most_cells * 16);
-  s.y.resize(model.trees.size() * n_y * 16);
-  s.answer.resize(2 * n_y * 16);
+  s.x.resize(n_x * kLanes);
+  s.filled.resize(n_x * kLanes);
+  s.m.resize(cells * kLanes);
+  s.next.resize(most_cells * kLanes);
+  s.y.resize(model.trees.size() * n_y * kLanes);
+  s.answer.resize(2 * n_y * kLanes);
   s.lanes.resize(inner);
   return s;
 }
@@ -309,11 +311,11 @@ Predictions predict_batch(const Model& model, const Sequences& sequences, int th
   if (threads <= 0) threads = hardware_threads();
   std::vector<LaneScratch> scratch(static_cast<std::size_t>(threads), make_scratch(model));
   constexpr std::size_t kBlocks = 16;  // a task for a thread
-  const std::size_t chunk = 16 * kBlocks;
+  const std::size_t chunk = kLanes * kBlocks;
   parallel_for((order.size() + chunk - 1) / chunk, threads, [&](std::size_t c, int worker) {
-    for (std::size_t at = c * chunk; at < std::min(order.size(), (c + 1) * chunk); at += 16) {
+    for (std::size_t at = c * chunk; at < std::min(order.size(), (c + 1) * chunk); at += kLanes) {
       const auto block =
-          std::span<const std::uint32_t>(order).subspan(at, std::min<std::size_t>(16, order.size() - at));
+          std::span<const std::uint32_t>(order).subspan(at, std::min<std::size_t>(kLanes, order.size() - at));
       run({&model, &sequences, block, &predictions}, scratch[static_cast<std::size_t>(worker)]);
     }
   });

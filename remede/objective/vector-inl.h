@@ -15,7 +15,7 @@ namespace remede {
 namespace HWY_NAMESPACE {
 
 template <typename N>
-constexpr int kApart = 16;  // numbers from one output to the next
+constexpr int kApart = kLanes;  // numbers from one output to the next
 
 template <typename N>
 HWY_INLINE N number(float x) {

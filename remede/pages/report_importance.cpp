@@ -43,6 +43,7 @@ std::string distance_table(const LookBack& look) {
   std::int64_t most = 1;
   const std::vector<DistanceGroup> groups = distance_groups(look);
   for (const DistanceGroup& g : groups) most = std::max(most, g.count);
+  rows.reserve(groups.size());
   for (const DistanceGroup& g : groups)
     rows.push_back({g.low == g.high ? grouped(g.low) : fmt::format("{} to {}", grouped(g.low), grouped(g.high)),
                     rail(static_cast<double>(g.count) / static_cast<double>(most), "cell-line"), grouped(g.count)});

@@ -17,6 +17,8 @@ HWY_BEFORE_NAMESPACE();
 namespace remede {
 namespace HWY_NAMESPACE {
 
+static_assert(kLanes == 16, "the lanes of a node are the bits of one 16-bit word");
+
 // ASSIGNS the lanes that go right at every node: (nodes).
 HWY_NOINLINE void compare_all(const PreparedTree& tree, const float* v, bool missing, std::uint16_t* right) {
   const int nodes = tree.shape.nodes();
@@ -26,7 +28,7 @@ HWY_NOINLINE void compare_all(const PreparedTree& tree, const float* v, bool mis
     right[i] = static_cast<std::uint16_t>(bits(ge(load(v + place[i]), set(threshold[i]))));
   if (!missing) return;
   for (int i = 0; i < nodes; ++i) {
-    const Wide value = load(v + tree.feature[i] * 16);
+    const Wide value = load(v + tree.feature[i] * kLanes);
     if (tree.missing_right[i] != 0) right[i] = static_cast<std::uint16_t>(right[i] | bits(is_nan(value)));
   }
 }
@@ -135,7 +137,7 @@ HWY_INLINE void each_nonzero(const std::uint16_t* words, int n, const Visit& vis
       visit(first + std::countr_zero(some));
 }
 
-// ASSIGNS the leaf of every lane (16), 0 for those that are on none. active: (leaves).
+// ASSIGNS the leaf of every lane (kLanes), 0 for those that are on none. active: (leaves).
 HWY_INLINE void reached_leaves(const PreparedTree& tree, const std::uint16_t* active, std::int32_t* leaf) {
   WideInt of_lane = set_int(0);
   each_nonzero(active, tree.shape.leaves(), [&](int l) {
@@ -145,10 +147,10 @@ HWY_INLINE void reached_leaves(const PreparedTree& tree, const std::uint16_t* ac
   REMEDE_EACH hn::StoreU(of_lane.v[i], di, leaf + i * kN);
 }
 
-// The worth of every leaf that some lane needs: s.values (nodes + leaves, 16), the leaves' part.
+// The worth of every leaf that some lane needs: s.values (nodes + leaves, kLanes), the leaves' part.
 HWY_NOINLINE void dense_worths(const PreparedTree& tree, const std::uint16_t* need, const StepView& step, Scratch& s) {
   const int nodes = tree.shape.nodes();
-  float* values = s.values.data() + static_cast<std::ptrdiff_t>(nodes) * 16;
+  float* values = s.values.data() + static_cast<std::ptrdiff_t>(nodes) * kLanes;
   std::int32_t wanted[(1 << cpu::kDenseDepth) + kTogether];
   int count = 0;
   each_nonzero(need + nodes, tree.shape.leaves(), [&](int l) { wanted[count++] = l; });
@@ -172,8 +174,8 @@ HWY_INLINE void walk_up(const PreparedTree& tree, int from, int at, const std::u
   const std::ptrdiff_t* place = tree.place.data();
   const float *threshold = tree.threshold.data(), *number = tree.feature_number.data();
   Wide value[1 << kCount];
-  float* bottom = values + ((1 << (from + kCount)) - 1 + (at << kCount)) * 16;
-  for (int i = 0; i < 1 << kCount; ++i) value[i] = load(bottom + i * 16);
+  float* bottom = values + ((1 << (from + kCount)) - 1 + (at << kCount)) * kLanes;
+  for (int i = 0; i < 1 << kCount; ++i) value[i] = load(bottom + i * kLanes);
   const bool on_path = active[(1 << from) - 1 + at] != 0;
 #pragma GCC unroll 3
   for (int up = kCount - 1; up >= 0; --up) {
@@ -190,7 +192,7 @@ HWY_INLINE void walk_up(const PreparedTree& tree, int from, int at, const std::u
       value[k] = select(mask(right[i]), value[2 * k + 1], value[2 * k]);
     }
   }
-  store(value[0], values + ((1 << from) - 1 + at) * 16);
+  store(value[0], values + ((1 << from) - 1 + at) * kLanes);
 }
 
 // The levels from `from` on, kCount of them: walks up, and ASSIGNS to s.r the derivative by each decision on the path,
@@ -204,8 +206,8 @@ HWY_INLINE void decide(const PreparedTree& tree, int from, const std::uint16_t* 
     if (from == 0 || need[(1 << from) - 1 + at] != 0)
       walk_up<kCount>(tree, from, at, right, active, v, s.values.data(), decisions);
   for (int up = kCount - 1; up >= 0; --up) {
-    store(decision(tree, decisions[up].gain, decisions[up].z), s.r.data() + (from + up) * 16);
-    store(decisions[up].tested, s.tested.data() + (from + up) * 16);
+    store(decision(tree, decisions[up].gain, decisions[up].z), s.r.data() + (from + up) * kLanes);
+    store(decisions[up].tested, s.tested.data() + (from + up) * kLanes);
   }
 }
 
@@ -217,10 +219,10 @@ HWY_NOINLINE void dense_decisions(const PreparedTree& tree, const std::uint16_t*
   for (; level > 0; --level) decide<1>(tree, level - 1, right, active, need, v, s);
   for (int k = 0; k < tree.shape.n_m; ++k) {
     const Wide number = set(static_cast<float>(tree.shape.n_x + k));
-    Wide sum = load(back + k * 16);
+    Wide sum = load(back + k * kLanes);
     for (level = tree.shape.depth - 1; level >= 0; --level)
-      sum = add(sum, keep(eq(load(s.tested.data() + level * 16), number), load(s.r.data() + level * 16)));
-    store(sum, back + k * 16);
+      sum = add(sum, keep(eq(load(s.tested.data() + level * kLanes), number), load(s.r.data() + level * kLanes)));
+    store(sum, back + k * kLanes);
   }
 }
 

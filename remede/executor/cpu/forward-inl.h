@@ -22,9 +22,9 @@ namespace HWY_NAMESPACE {
 // 16 sequences, longest first, so that the lanes still alive at a step are the first ones.
 struct Block {
   std::size_t steps = 0;  // of the longest
-  std::array<std::size_t, 16> length{};
+  std::array<std::size_t, kLanes> length{};
   std::size_t alive(std::size_t t) const {  // number of lanes with a step t
-    std::size_t n = 16;
+    std::size_t n = kLanes;
     while (n > 0 && length[n - 1] <= t) --n;
     return n;
   }
@@ -43,23 +43,23 @@ inline void reserve(const PreparedTree& tree, std::size_t steps, int target_widt
   const std::size_t n_m = shape.n_m, n_y = shape.n_y;
   const std::size_t places = 2U * shape.leaves() + 2;
   at_least(s.v, (steps + 1) * tree.v_step());
-  at_least(s.u, steps * n_m * 16);
-  at_least(s.y, steps * n_y * 16);
-  at_least(s.target, steps * target_width * 16);
-  at_least(s.weight, steps * 16);
-  at_least(s.leaf, steps * 16);
-  at_least(s.f, static_cast<std::size_t>(tree.row) * 16);
-  at_least(s.v_rows, static_cast<std::size_t>(tree.node_row) * 16);
-  at_least(s.r, static_cast<std::size_t>(shape.depth + 1) * 16);
-  at_least(s.q, n_m * 16 * 3);
-  at_least(s.memory, n_m * 16);
-  at_least(s.of_leaf, static_cast<std::size_t>(tree.stride + cpu::kOverRead) * 16);
+  at_least(s.u, steps * n_m * kLanes);
+  at_least(s.y, steps * n_y * kLanes);
+  at_least(s.target, steps * target_width * kLanes);
+  at_least(s.weight, steps * kLanes);
+  at_least(s.leaf, steps * kLanes);
+  at_least(s.f, static_cast<std::size_t>(tree.row) * kLanes);
+  at_least(s.v_rows, static_cast<std::size_t>(tree.node_row) * kLanes);
+  at_least(s.r, static_cast<std::size_t>(shape.depth + 1) * kLanes);
+  at_least(s.q, n_m * kLanes * 3);
+  at_least(s.memory, n_m * kLanes);
+  at_least(s.of_leaf, static_cast<std::size_t>(tree.stride + cpu::kOverRead) * kLanes);
   if (tree.dense) {
     at_least(s.right, steps * shape.nodes());
     at_least(s.active, steps * places);
     at_least(s.need, places);
-    at_least(s.tested, static_cast<std::size_t>(shape.depth) * 16);
-    at_least(s.values, places * 16);
+    at_least(s.tested, static_cast<std::size_t>(shape.depth) * kLanes);
+    at_least(s.values, places * kLanes);
   }
 }
 
@@ -68,7 +68,7 @@ inline void reserve(const PreparedTree& tree, std::size_t steps, int target_widt
 template <typename T>
 HWY_INLINE bool load_lanes(const T* const* from, const Block& b, int width, std::size_t stride, float* to) {
   bool nan = false;
-  for (std::size_t lane = 0; lane < 16; lane += 4) {
+  for (std::size_t lane = 0; lane < kLanes; lane += 4) {
     std::size_t done = 0;
 #if HWY_TARGET != HWY_SCALAR
     // Four lanes by four numbers at a time, as long as all four lanes go on.
@@ -79,7 +79,7 @@ HWY_INLINE bool load_lanes(const T* const* from, const Block& b, int width, std:
     auto lost = hn::Zero(du);
     int t = 0, k = 0;
     const auto next = [&](auto row) {
-      hn::Store(row, d4, to + static_cast<std::size_t>(t) * stride + static_cast<std::size_t>(k) * 16 + lane);
+      hn::Store(row, d4, to + static_cast<std::size_t>(t) * stride + static_cast<std::size_t>(k) * kLanes + lane);
       if (++k == width) k = 0, ++t;
     };
     const auto read = [&](std::size_t l, int at) {
@@ -105,7 +105,7 @@ HWY_INLINE bool load_lanes(const T* const* from, const Block& b, int width, std:
                   ? static_cast<float>(from[l][s * static_cast<std::size_t>(width) + static_cast<std::size_t>(f)])
                   : 0.0F;
           nan |= value != value;
-          to[s * stride + static_cast<std::size_t>(f) * 16 + l] = value;
+          to[s * stride + static_cast<std::size_t>(f) * kLanes + l] = value;
         }
     }
   }
@@ -120,8 +120,8 @@ inline Block load_block(const PreparedTree& tree, const cpu::Piece& piece, std::
   const bool classes = classifies(tree.objective);
   b.targets = classes ? 1 : data.n_y;
   const int n_x = tree.shape.n_x, n_v = tree.shape.n_v();
-  const float *x[16] = {}, *weight[16] = {}, *value[16] = {};
-  const std::int32_t* label[16] = {};
+  const float *x[kLanes] = {}, *weight[kLanes] = {}, *value[kLanes] = {};
+  const std::int32_t* label[kLanes] = {};
   for (std::size_t lane = 0; lane < numbers.size(); ++lane) {
     const std::size_t length = data.length(numbers[lane]);
     b.length[lane] = std::min(length - std::min(begin, length), most);
@@ -138,22 +138,22 @@ inline Block load_block(const PreparedTree& tree, const cpu::Piece& piece, std::
   b.missing = load_lanes(x, b, n_x, tree.v_step(), s.v.data());
   for (std::size_t t = 0; t < b.steps;
        ++t) {  // behind v a one, for the sums of the nodes, and zeros up to the next step's
-    float* behind = s.v.data() + t * tree.v_step() + n_v * 16;
+    float* behind = s.v.data() + t * tree.v_step() + n_v * kLanes;
     store(set(1.0F), behind);
-    for (int k = n_v + 1; k < tree.node_row; ++k) store(set(0.0F), behind + (k - n_v) * 16);
+    for (int k = n_v + 1; k < tree.node_row; ++k) store(set(0.0F), behind + (k - n_v) * kLanes);
   }
-  load_lanes(weight, b, 1, 16, s.weight.data());
+  load_lanes(weight, b, 1, kLanes, s.weight.data());
   if (classes)
-    load_lanes(label, b, 1, 16, s.target.data());
+    load_lanes(label, b, 1, kLanes, s.target.data());
   else
-    load_lanes(value, b, b.targets, static_cast<std::size_t>(b.targets) * 16, s.target.data());
+    load_lanes(value, b, b.targets, static_cast<std::size_t>(b.targets) * kLanes, s.target.data());
   if (b.missing) {  // splits see NaN, everything else the filled value
     at_least(s.split_v, (b.steps + 1) * tree.v_step());
     std::copy_n(s.v.data(), (b.steps + 1) * tree.v_step(), s.split_v.data());
     for (std::size_t t = 0; t < b.steps; ++t)
       for (int k = 0; k < n_x; ++k)
-        for (int lane = 0; lane < 16; ++lane) {
-          float& missing = s.v[t * tree.v_step() + static_cast<std::size_t>(k * 16 + lane)];
+        for (int lane = 0; lane < kLanes; ++lane) {
+          float& missing = s.v[t * tree.v_step() + static_cast<std::size_t>(k * kLanes + lane)];
           if (missing != missing) missing = piece.fill.empty() ? 0.0F : piece.fill[k];
         }
   }
@@ -165,29 +165,29 @@ HWY_NOINLINE void forward_step(const PreparedTree& tree, const Block& b, Scratch
   const int n_x = shape.n_x, n_m = shape.n_m, n_y = shape.n_y, n_v = shape.n_v(), n_w = shape.n_w();
   const float* v = s.v.data() + t * tree.v_step();
   float* next = s.v.data() + (t + 1) * tree.v_step();
-  const auto of_leaf = [&](int at) { return load(s.of_leaf.data() + at * 16); };
+  const auto of_leaf = [&](int at) { return load(s.of_leaf.data() + at * kLanes); };
   const auto at = [&](Group g) { return tree.at[static_cast<int>(g)]; };
-  const Reached reached(tree, s.leaf.data() + t * 16);
+  const Reached reached(tree, s.leaf.data() + t * kLanes);
   leaf_columns(reached, 0, at(Group::kGate), s.of_leaf.data());
   leaf_columns(reached, tree.gate, tree.blend_slope - tree.gate, s.of_leaf.data());
   for (int k = 0; k < n_y; ++k) {
     Wide y = of_leaf(at(Group::kOutput) + k);
     if (shape.form.leaf_output == LeafOutput::kLinear)
-      for (int f = 0; f < n_v; ++f) y = add(y, mul(of_leaf(at(Group::kLinear) + k * n_v + f), load(v + f * 16)));
-    float* out = s.y.data() + (t * n_y + k) * 16;
-    if (shape.form.output_order == OutputOrder::kFirst && t > 0) y = add(load(out - n_y * 16), y);
+      for (int f = 0; f < n_v; ++f) y = add(y, mul(of_leaf(at(Group::kLinear) + k * n_v + f), load(v + f * kLanes)));
+    float* out = s.y.data() + (t * n_y + k) * kLanes;
+    if (shape.form.output_order == OutputOrder::kFirst && t > 0) y = add(load(out - n_y * kLanes), y);
     store(y, out);
   }
   for (int k = 0; k < n_m; ++k) {
     Wide a = shape.form.write_bias ? of_leaf(at(Group::kBias) + k) : set(0.0F);
-    for (int f = 0; f < n_w; ++f) a = add(a, mul(of_leaf(at(Group::kWrite) + k * n_w + f), load(v + f * 16)));
-    const Wide u = tanh(a), m = load(v + (n_x + k) * 16);
-    store(u, s.u.data() + (t * n_m + k) * 16);
+    for (int f = 0; f < n_w; ++f) a = add(a, mul(of_leaf(at(Group::kWrite) + k * n_w + f), load(v + f * kLanes)));
+    const Wide u = tanh(a), m = load(v + (n_x + k) * kLanes);
+    store(u, s.u.data() + (t * n_m + k) * kLanes);
     const Wide change = shape.form.write_rule == WriteRule::kBlend ? mul(of_leaf(tree.blend + k), sub(u, m)) : u;
     const WideMask open = gt(of_leaf(tree.gate + k), set(0.0F));
     const Wide after = select(open, add(m, change), m);
-    store(after, next + (n_x + k) * 16);
-    if (b.missing) store(after, s.split_v.data() + (t + 1) * tree.v_step() + (n_x + k) * 16);
+    store(after, next + (n_x + k) * kLanes);
+    if (b.missing) store(after, s.split_v.data() + (t + 1) * tree.v_step() + (n_x + k) * kLanes);
   }
 }
 
@@ -195,29 +195,29 @@ HWY_NOINLINE void forward_step(const PreparedTree& tree, const Block& b, Scratch
 inline void load_memory(const PreparedTree& tree, const Carry* carry, std::span<const std::uint32_t> numbers,
                         Scratch& s) {
   const auto n_m = static_cast<std::size_t>(tree.shape.n_m);
-  at_least(s.memory, n_m * 16);
-  std::fill_n(s.memory.data(), n_m * 16, 0.0F);
+  at_least(s.memory, n_m * kLanes);
+  std::fill_n(s.memory.data(), n_m * kLanes, 0.0F);
   if (carry == nullptr) return;
   for (std::size_t lane = 0; lane < numbers.size(); ++lane)
-    for (std::size_t k = 0; k < n_m; ++k) s.memory[k * 16 + lane] = carry->before[numbers[lane] * n_m + k];
+    for (std::size_t k = 0; k < n_m; ++k) s.memory[k * kLanes + lane] = carry->before[numbers[lane] * n_m + k];
 }
 
 // The memory that a lane's sequence ends the block with, cell by cell.
 template <typename Visit>
 inline void each_end(const PreparedTree& tree, const Block& b, const Scratch& s, std::size_t lane, const Visit& visit) {
   const auto n_x = static_cast<std::size_t>(tree.shape.n_x), n_v = static_cast<std::size_t>(tree.shape.n_v());
-  for (std::size_t k = n_x; k < n_v; ++k) visit(k - n_x, s.v[b.length[lane] * tree.v_step() + k * 16 + lane]);
+  for (std::size_t k = n_x; k < n_v; ++k) visit(k - n_x, s.v[b.length[lane] * tree.v_step() + k * kLanes + lane]);
 }
 
 // From the memory in s.memory.
 HWY_NOINLINE void forward(const PreparedTree& tree, const Block& b, Scratch& s) {
   const int n_x = tree.shape.n_x;
-  std::copy_n(s.memory.data(), tree.shape.n_m * 16, s.v.data() + n_x * 16);
-  if (b.missing) std::copy_n(s.memory.data(), tree.shape.n_m * 16, s.split_v.data() + n_x * 16);
+  std::copy_n(s.memory.data(), tree.shape.n_m * kLanes, s.v.data() + n_x * kLanes);
+  if (b.missing) std::copy_n(s.memory.data(), tree.shape.n_m * kLanes, s.split_v.data() + n_x * kLanes);
   const float* split = b.missing ? s.split_v.data() : s.v.data();
   const std::size_t places = 2U * tree.shape.leaves() + 2;
   for (std::size_t t = 0; t < b.steps; ++t) {
-    std::int32_t* leaf = s.leaf.data() + t * 16;
+    std::int32_t* leaf = s.leaf.data() + t * kLanes;
     const std::uint32_t alive = (1U << b.alive(t)) - 1U;
     if (tree.dense) {
       std::uint16_t* right = s.right.data() + t * tree.shape.nodes();
@@ -239,24 +239,24 @@ HWY_NOINLINE void loss(const PreparedTree& tree, const Block& b, Scratch& s, Bat
   const Wide zero = set(0.0F);
   Wide loss_sum = zero, weight_sum = zero, correct_sum = zero;
   for (std::size_t t = 0; t < b.steps; ++t) {
-    float* y = s.y.data() + t * n_y * 16;
-    const Wide weight = load(s.weight.data() + t * 16);
+    float* y = s.y.data() + t * n_y * kLanes;
+    const Wide weight = load(s.weight.data() + t * kLanes);
     const WideMask counts = gt(weight, zero);  // a lane without a target may hold anything: keep it out of the sums
     if (bits(counts) == 0) {
-      std::fill_n(y, n_y * 16, 0.0F);
+      std::fill_n(y, n_y * kLanes, 0.0F);
       continue;
     }
-    const float* target = s.target.data() + t * static_cast<std::size_t>(b.targets) * 16;
+    const float* target = s.target.data() + t * static_cast<std::size_t>(b.targets) * kLanes;
     const auto step = Formula::run(tree.objective, Step<Wide, float>{y, target, n_y, b.targets, weight});
     weight_sum = add(weight_sum, weight);
     correct_sum = add(correct_sum, mul(weight, step.correct));
     loss_sum = add(loss_sum, keep(counts, mul(weight, step.loss)));
   }
-  alignas(64) float lanes[3][16];
+  alignas(64) float lanes[3][kLanes];
   store(loss_sum, lanes[0]);
   store(weight_sum, lanes[1]);
   store(correct_sum, lanes[2]);
-  for (int lane = 0; lane < 16; ++lane) {
+  for (int lane = 0; lane < kLanes; ++lane) {
     total.loss += static_cast<double>(lanes[0][lane]);
     total.weight += static_cast<double>(lanes[1][lane]);
     total.correct += static_cast<double>(lanes[2][lane]);

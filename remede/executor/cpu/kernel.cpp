@@ -26,7 +26,7 @@ namespace remede::HWY_NAMESPACE {
 
 // dst[i] = s (1 - s) with s = sigmoid(src[i]); s itself to `sigmoids` where given. Sizes are padded to whole vectors.
 void sigmoid_slopes(const float* src, std::size_t n, float* slopes, float* sigmoids) {
-  for (std::size_t i = 0; i < n; i += 16) {
+  for (std::size_t i = 0; i < n; i += kLanes) {
     const Wide s = sigmoid(load(src + i));
     if (sigmoids != nullptr) store(s, sigmoids + i);
     store(mul(s, sub(set(1.0F), s)), slopes + i);
@@ -35,15 +35,15 @@ void sigmoid_slopes(const float* src, std::size_t n, float* slopes, float* sigmo
 
 // values[i] = exp(values[i]), padded to whole vectors.
 void exponentials(float* values, std::size_t n) {
-  for (std::size_t i = 0; i < n; i += 16) store(exp(load(values + i)), values + i);
+  for (std::size_t i = 0; i < n; i += kLanes) store(exp(load(values + i)), values + i);
 }
 
 constexpr std::size_t kPart = 512;  // steps
 
 void run_piece(const cpu::PreparedTree& tree, const cpu::Piece& piece, cpu::Scratch& scratch, cpu::PieceSums& sums) {
   if (piece.gradient) begin_lane_sums(tree, scratch);
-  for (std::size_t at = 0; at < piece.sequences.size(); at += 16) {
-    const auto block = piece.sequences.subspan(at, std::min<std::size_t>(16, piece.sequences.size() - at));
+  for (std::size_t at = 0; at < piece.sequences.size(); at += kLanes) {
+    const auto block = piece.sequences.subspan(at, std::min<std::size_t>(kLanes, piece.sequences.size() - at));
     load_memory(tree, piece.carry, block, scratch);
     const std::size_t longest = piece.data->length(block[0]);
     // The loss alone needs no step again: long sequences go through in parts. (A first-order output looks back one
@@ -56,12 +56,13 @@ void run_piece(const cpu::PreparedTree& tree, const cpu::Piece& piece, cpu::Scra
       with_formula(tree.objective, [&](auto formula) { loss<decltype(formula)>(tree, b, scratch, sums.loss); });
       if (piece.gradient) backward(tree, b, scratch, sums);
       for (std::size_t lane = 0; lane < block.size(); ++lane)
-        each_end(tree, b, scratch, lane, [&](std::size_t k, float m) { scratch.memory[k * 16 + lane] = m; });
+        each_end(tree, b, scratch, lane, [&](std::size_t k, float m) { scratch.memory[k * kLanes + lane] = m; });
     }
     if (piece.carry == nullptr) continue;
     const auto n_m = static_cast<std::size_t>(tree.shape.n_m);
     for (std::size_t lane = 0; lane < block.size(); ++lane)
-      for (std::size_t k = 0; k < n_m; ++k) piece.carry->after[block[lane] * n_m + k] = scratch.memory[k * 16 + lane];
+      for (std::size_t k = 0; k < n_m; ++k)
+        piece.carry->after[block[lane] * n_m + k] = scratch.memory[k * kLanes + lane];
   }
   if (piece.gradient) end_lane_sums(tree, scratch, sums);
 }
@@ -85,7 +86,7 @@ const Kernels& kernels() {
   return chosen;
 }
 
-std::size_t padded(std::size_t n) { return (n + 15) / 16 * 16; }
+std::size_t padded(std::size_t n) { return (n + 15) / kLanes * kLanes; }
 
 }  // namespace
 
@@ -125,7 +126,7 @@ void prepare(const Parameters<float>& p, const GradientForm& form, const Objecti
     for (int k = 1; k < s.n_v(); ++k)
       if (logits[k] > logits[f]) f = k;
     tree.feature[i] = f;
-    tree.place[i] = f * 16;
+    tree.place[i] = f * kLanes;
     tree.feature_number[i] = static_cast<float>(f);
     tree.threshold[i] = p[Group::kThreshold][static_cast<std::size_t>(i) * s.n_v() + f];
   }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "remede/base/aligned.h"
+#include "remede/base/lanes.h"
 #include "remede/executor/engine.h"
 #include "remede/executor/pieces.h"
 
@@ -53,7 +54,7 @@ struct PreparedTree {
   const float* leaf_row(std::int32_t leaf) const { return rows.data() + static_cast<std::ptrdiff_t>(leaf) * stride; }
   const float* worth_row(std::int32_t leaf) const { return worths.data() + static_cast<std::ptrdiff_t>(leaf) * row; }
   std::size_t v_step() const {
-    return static_cast<std::size_t>(node_row) * 16;
+    return static_cast<std::size_t>(node_row) * kLanes;
   }  // from the v of a step to that of the next
   bool blends() const { return shape.form.write_rule == WriteRule::kBlend; }
 };
@@ -67,26 +68,27 @@ struct PieceSums {
 
 // Scratch of one thread; grows, never shrinks.
 struct Scratch {
-  AlignedVector<float> v;  // (T + 1, node_row, 16) inputs (filled) and memory before each step, then a one, then zeros
+  // (T + 1, node_row, kLanes) inputs (filled) and memory before each step, then a one, then zeros
+  AlignedVector<float> v;
   AlignedVector<float> split_v;             // the same with missing inputs as NaN; used only where there are any
-  AlignedVector<float> u;                   // (T, n_m, 16)
-  AlignedVector<float> y;                   // (T, n_y, 16) outputs, then the derivative of the loss by them
-  AlignedVector<float> target;              // (T, 1 or targets, 16) class number, or values
-  AlignedVector<float> weight;              // (T, 16)
-  std::vector<std::int32_t> leaf;           // (T, 16)
-  AlignedVector<float> values;              // shallow: (nodes + leaves, 16) the worth of the leaf below each
+  AlignedVector<float> u;                   // (T, n_m, kLanes)
+  AlignedVector<float> y;                   // (T, n_y, kLanes) outputs, then the derivative of the loss by them
+  AlignedVector<float> target;              // (T, 1 or targets, kLanes) class number, or values
+  AlignedVector<float> weight;              // (T, kLanes)
+  std::vector<std::int32_t> leaf;           // (T, kLanes)
+  AlignedVector<float> values;              // shallow: (nodes + leaves, kLanes) the worth of the leaf below each
   std::vector<std::uint16_t> right;         // shallow: (T, nodes) the lanes that go right
   std::vector<std::uint16_t> active;        // shallow: (T, nodes + leaves) the lanes on each
   std::vector<std::uint16_t> need;          // shallow: (nodes + leaves) the lanes that need its worth
-  AlignedVector<float> f;                   // (row, 16) the derivative F
-  AlignedVector<float> v_rows;              // (16, node_row)
-  AlignedVector<float> of_leaf;             // (stride + kOverRead, 16) the numbers of the leaf each lane reached
-  AlignedVector<float> memory;              // (n_m, 16) that a block starts from
-  AlignedVector<float> q;                   // (3, n_m, 16)
-  AlignedVector<float> r;                   // (depth, 16)
-  AlignedVector<float> lane_sums;           // shallow: (leaves, row, 16) sums of F of this piece, lane by lane
+  AlignedVector<float> f;                   // (row, kLanes) the derivative F
+  AlignedVector<float> v_rows;              // (kLanes, node_row)
+  AlignedVector<float> of_leaf;             // (stride + kOverRead, kLanes) the numbers of the leaf each lane reached
+  AlignedVector<float> memory;              // (n_m, kLanes) that a block starts from
+  AlignedVector<float> q;                   // (3, n_m, kLanes)
+  AlignedVector<float> r;                   // (depth, kLanes)
+  AlignedVector<float> lane_sums;           // shallow: (leaves, row, kLanes) sums of F of this piece, lane by lane
   std::vector<std::uint8_t> has_lane_sums;  // (leaves) those that are begun
-  AlignedVector<float> tested;              // shallow: (depth, 16) the number of the feature each lane's path tests
+  AlignedVector<float> tested;              // shallow: (depth, kLanes) the number of the feature each lane's path tests
 };
 
 struct Piece {

@@ -34,10 +34,10 @@ HWY_INLINE WideInt set_int(std::int32_t x) {
 
 // The rows of the leaves that the lanes reach.
 struct Reached {
-  const float* row[16];
+  const float* row[kLanes];
   bool one = true;  // all lanes reach the same
   Reached(const PreparedTree& tree, const std::int32_t* leaf) {
-    for (int lane = 0; lane < 16; ++lane) {
+    for (int lane = 0; lane < kLanes; ++lane) {
       row[lane] = tree.leaf_row(leaf[lane]);
       one = one && leaf[lane] == leaf[0];
     }
@@ -45,12 +45,12 @@ struct Reached {
 };
 
 // For every lane the numbers from `at` on in the row of the leaf it reached, n and up to 3 more: ASSIGNED to their
-// places in `columns` (stride + kOverRead, 16).
+// places in `columns` (stride + kOverRead, kLanes).
 HWY_INLINE void leaf_columns(const Reached& reached, int at, int n, float* columns) {
   if (!reached.one)
-    take_columns(reached.row, at, n, columns + at * 16);
+    take_columns(reached.row, at, n, columns + at * kLanes);
   else
-    for (int k = at; k < at + n; ++k) store(set(reached.row[0][k]), columns + k * 16);
+    for (int k = at; k < at + n; ++k) store(set(reached.row[0][k]), columns + k * kLanes);
 }
 
 // The arrays of one step of the backward pass, each with 16 lanes.
@@ -67,16 +67,16 @@ HWY_INLINE void parameter_worths(const PreparedTree& tree, const std::int32_t* l
                                  float* values) {
   const float* row[kCount];
   Wide sum[kCount];
-  const float* f = step.f + tree.worth_begin * 16;
+  const float* f = step.f + tree.worth_begin * kLanes;
   for (int i = 0; i < kCount; ++i) {
     row[i] = tree.worth_row(leaf[i]) + tree.worth_begin;
     sum[i] = mul(load(f), set(row[i][0]));
   }
   for (int k = 1; k < step.columns - tree.worth_begin; ++k) {
-    const Wide fk = load(f + k * 16);
+    const Wide fk = load(f + k * kLanes);
     for (int i = 0; i < kCount; ++i) sum[i] = fused(fk, set(row[i][k]), sum[i]);
   }
-  for (int i = 0; i < kCount; ++i) store(sum[i], values + leaf[i] * 16);
+  for (int i = 0; i < kCount; ++i) store(sum[i], values + leaf[i] * kLanes);
 }
 
 // The worth of a leaf in the mixture of effects: what it would have said and written. of(k): the number at k of its
@@ -90,29 +90,29 @@ HWY_INLINE Wide effect_worth(const PreparedTree& tree, const StepView& step, con
   for (int k = 0; k < n_y; ++k) {
     Wide y = of(at(Group::kOutput) + k);
     if (shape.form.leaf_output == LeafOutput::kLinear)
-      for (int f = 0; f < n_v; ++f) y = fused(of(at(Group::kLinear) + k * n_v + f), load(step.v + f * 16), y);
-    sum = fused(load(step.g + k * 16), y, sum);
+      for (int f = 0; f < n_v; ++f) y = fused(of(at(Group::kLinear) + k * n_v + f), load(step.v + f * kLanes), y);
+    sum = fused(load(step.g + k * kLanes), y, sum);
   }
   for (int k = 0; k < n_m; ++k) {
     const WideMask open = gt(of(tree.gate + k), set(0.0F));
     if (bits(open) == 0) continue;
     Wide a = shape.form.write_bias ? of(at(Group::kBias) + k) : set(0.0F);
-    for (int f = 0; f < n_w; ++f) a = fused(of(at(Group::kWrite) + k * n_w + f), load(step.v + f * 16), a);
+    for (int f = 0; f < n_w; ++f) a = fused(of(at(Group::kWrite) + k * n_w + f), load(step.v + f * kLanes), a);
     Wide change = tanh(a);
-    if (tree.blends()) change = mul(of(tree.blend + k), sub(change, load(step.v + (n_x + k) * 16)));
-    sum = fused(load(step.q + k * 16), keep(open, change), sum);
+    if (tree.blends()) change = mul(of(tree.blend + k), sub(change, load(step.v + (n_x + k) * kLanes)));
+    sum = fused(load(step.q + k * kLanes), keep(open, change), sum);
   }
   return sum;
 }
 
-// ASSIGNS the worth of `count` leaves to their places in `values` (leaves, 16). There is room for kTogether more
+// ASSIGNS the worth of `count` leaves to their places in `values` (leaves, kLanes). There is room for kTogether more
 // numbers behind `leaf`.
 HWY_INLINE void leaf_worths(const PreparedTree& tree, std::int32_t* leaf, int count, const StepView& step,
                             float* values) {
   if (tree.form.mix == Mix::kEffects) {
     for (int i = 0; i < count; ++i) {
       const float* row = tree.leaf_row(leaf[i]);
-      store(effect_worth(tree, step, [row](int k) { return set(row[k]); }), values + leaf[i] * 16);
+      store(effect_worth(tree, step, [row](int k) { return set(row[k]); }), values + leaf[i] * kLanes);
     }
     return;
   }

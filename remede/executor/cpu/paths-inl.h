@@ -77,12 +77,12 @@ HWY_INLINE WideInt follow(const PreparedTree& tree, WideInt place, int levels, c
   return add(place, set_int(-tree.shape.leaves()));
 }
 
-// ASSIGNS the leaf of every lane (16), 0 for those that are not alive.
+// ASSIGNS the leaf of every lane (kLanes), 0 for those that are not alive.
 HWY_NOINLINE void follow_paths(const PreparedTree& tree, const float* v, std::uint32_t alive, bool missing,
                                std::int32_t* leaf) {
   const WideInt at = follow(tree, set_int(1), tree.shape.depth, v, missing);
   REMEDE_EACH hn::StoreU(at.v[i], di, leaf + i * kN);
-  for (int lane = 0; lane < 16; ++lane)
+  for (int lane = 0; lane < kLanes; ++lane)
     if ((alive >> lane & 1U) == 0) leaf[lane] = 0;
 }
 
@@ -94,8 +94,8 @@ HWY_INLINE Wide path_worth(const PreparedTree& tree, const WideInt& leaf, const 
   if (!parameters) return effect_worth(tree, step, [&](int k) { return gather(tree.rows.data() + k, at); });
   const float* rows = tree.worths.data();
   int k = tree.worth_begin;
-  Wide sum = mul(load(step.f + k * 16), gather(rows + k, at));
-  while (++k < step.columns) sum = fused(load(step.f + k * 16), gather(rows + k, at), sum);
+  Wide sum = mul(load(step.f + k * kLanes), gather(rows + k, at));
+  while (++k < step.columns) sum = fused(load(step.f + k * kLanes), gather(rows + k, at), sum);
   return sum;
 }
 
@@ -120,9 +120,10 @@ HWY_NOINLINE void path_decisions(const PreparedTree& tree, const std::int32_t* l
     const Wide instead = path_worth(tree, follow(tree, other, depth - level - 1, split, missing), step);
     const Wide gain = select(right, sub(worth, instead), sub(instead, worth));
     const Wide r = keep(lives, decision(tree, gain, tested.z));
-    store(r, s.r.data() + level * 16);
+    store(r, s.r.data() + level * kLanes);
     for (int k = 0; k < n_m; ++k)
-      store(add(load(back + k * 16), keep(eq(tested.number, set(static_cast<float>(n_x + k))), r)), back + k * 16);
+      store(add(load(back + k * kLanes), keep(eq(tested.number, set(static_cast<float>(n_x + k))), r)),
+            back + k * kLanes);
   }
 }
 

@@ -39,29 +39,29 @@ class LawRun {
         threshold_(s_.begin(lw::Group::kThreshold)),
         index_(s_.begin(lw::Group::kIndex)),
         n_v_(static_cast<std::size_t>(s_.n_v())) {
-    const std::size_t t = b_.steps * 16;
+    const std::size_t t = b_.steps * kLanes;
     const auto grow = [](auto& buffer, std::size_t size) {
       if (buffer.size() < size) buffer.resize(size);
     };
-    grow(w_.state, (b_.steps + 1) * 2 * k_ * 16);
+    grow(w_.state, (b_.steps + 1) * 2 * k_ * kLanes);
     for (AlignedVector<float>* buffer : {&w_.share, &w_.argument, &w_.d_a, &w_.d_z}) grow(*buffer, t * k_);
     grow(w_.d_y, t * n_y_);
     grow(w_.d_split, t * nodes_);
-    grow(w_.d_level, 16 * k_);
+    grow(w_.d_level, kLanes * k_);
     grow(w_.right, b_.steps * nodes_);
     grow(w_.leaf, b_.steps * leaves_);
-    for (std::size_t lane = 0; lane < 16; ++lane)
+    for (std::size_t lane = 0; lane < kLanes; ++lane)
       if (b_.from[lane] == lw::kEmpty) begins_ |= 1U << lane;
   }
 
   void forward(float* level, lw::Sums& sums) {
-    if (k_ > 0) std::copy(level, level + k_ * 16, w_.state.begin() + static_cast<std::ptrdiff_t>(k_ * 16));
+    if (k_ > 0) std::copy(level, level + k_ * kLanes, w_.state.begin() + static_cast<std::ptrdiff_t>(k_ * kLanes));
     Wide loss = set(0.0F), wrong = set(0.0F), weight = set(0.0F);
     for (std::size_t t = 0; t < b_.steps; ++t) {
       walk(t);
       for (std::size_t k = 0; k < k_; ++k) move_cell(t, k);
       answer(t);
-      const Wide w = load(b_.weight.data() + t * 16);
+      const Wide w = load(b_.weight.data() + t * kLanes);
       weight = add(weight, w);
       if (classes_)
         judge_classes(t, w, loss, wrong);
@@ -71,29 +71,29 @@ class LawRun {
     sums.loss += total(loss);
     sums.wrong += total(wrong);
     sums.weight += total(weight);
-    if (k_ > 0) std::copy_n(state(b_.steps) + k_ * 16, k_ * 16, level);
+    if (k_ > 0) std::copy_n(state(b_.steps) + k_ * kLanes, k_ * kLanes, level);
   }
 
   void backward(double* g) {
-    std::fill_n(w_.d_level.begin(), k_ * 16, 0.0F);
+    std::fill_n(w_.d_level.begin(), k_ * kLanes, 0.0F);
     for (std::size_t t = b_.steps; t-- > 0;) back_step(t);
     gather(g);
   }
 
  private:
   // Rows of 16 numbers at step t. A source below n_x is an input, then come outputs and levels after the step.
-  const float* x(std::size_t t) const { return b_.x.data() + t * n_x_ * 16; }
-  float* state(std::size_t steps_done) { return w_.state.data() + steps_done * 2 * k_ * 16; }
+  const float* x(std::size_t t) const { return b_.x.data() + t * n_x_ * kLanes; }
+  float* state(std::size_t steps_done) { return w_.state.data() + steps_done * 2 * k_ * kLanes; }
   const float* row(std::size_t t, std::size_t source) {
-    return source < n_x_ ? x(t) + source * 16 : state(t + 1) + (source - n_x_) * 16;
+    return source < n_x_ ? x(t) + source * kLanes : state(t + 1) + (source - n_x_) * kLanes;
   }
   const float* tested(std::size_t t, std::size_t f) {  // what splits test: inputs, levels before the step
-    return f < n_x_ ? x(t) + f * 16 : state(t) + (k_ + f - n_x_) * 16;
+    return f < n_x_ ? x(t) + f * kLanes : state(t) + (k_ + f - n_x_) * kLanes;
   }
   std::uint32_t leaf_bits(std::size_t t, std::size_t l) const { return w_.leaf[t * leaves_ + l]; }
 
   static double total(const Wide& a) {
-    alignas(64) float lanes[16];
+    alignas(64) float lanes[kLanes];
     store(a, lanes);
     double sum = 0;
     for (const float lane : lanes) sum += static_cast<double>(lane);
@@ -140,15 +140,15 @@ class LawRun {
 
   void move_cell(std::size_t t, std::size_t k) {
     const Wide zero = set(0.0F);
-    const Wide m = load(state(t) + (k_ + k) * 16);
+    const Wide m = load(state(t) + (k_ + k) * kLanes);
     Wide z = with_terms(t, p_.tap[k], set(v_[tap_ + k]));
     if (p_.tap_level[k] != 0) z = fused(set(v_[tap_level_ + k]), m, z);
     if (p_.tap_leaf[k] != 0) z = add(z, of_leaf(t, tap_leaf_ + k, k_));
     const Wide q = sigmoid(z);
     Wide a = with_terms(t, p_.argument[k], set(v_[bias_ + k]));
     a = within(a, kCellBound);
-    store(q, w_.share.data() + (t * k_ + k) * 16);
-    store(a, w_.argument.data() + (t * k_ + k) * 16);
+    store(q, w_.share.data() + (t * k_ + k) * kLanes);
+    store(a, w_.argument.data() + (t * k_ + k) * kLanes);
     const Wide positive = select(gt(a, zero), a, zero);
     Wide output, level;
     if (s_.law[k] == Law::kStore) {
@@ -161,8 +161,8 @@ class LawRun {
       if (t == 0 && s_.first[k] != 0) level = select(mask(begins_), u, level);
       output = level;
     }
-    store(output, state(t + 1) + k * 16);
-    store(within(level, kCellBound), state(t + 1) + (k_ + k) * 16);
+    store(output, state(t + 1) + k * kLanes);
+    store(within(level, kCellBound), state(t + 1) + (k_ + k) * kLanes);
   }
 
   void answer(std::size_t t) {
@@ -172,7 +172,7 @@ class LawRun {
         for (std::size_t l = 0; l < leaves_; ++l)
           if (leaf_bits(t, l) != 0)
             y = add(y, keep(mask(leaf_bits(t, l)), with_terms(t, p_.leaf_answer[l * n_y_ + o], set(0.0F))));
-      store(y, w_.d_y.data() + (t * n_y_ + o) * 16);
+      store(y, w_.d_y.data() + (t * n_y_ + o) * kLanes);
     }
   }
 
@@ -180,8 +180,8 @@ class LawRun {
   void judge_values(std::size_t t, const Wide& w, Wide& loss) {
     const Wide share = mul(w, set(1.0F / static_cast<float>(n_y_)));
     for (std::size_t o = 0; o < n_y_; ++o) {
-      float* at = w_.d_y.data() + (t * n_y_ + o) * 16;
-      const Wide off = sub(load(at), load(b_.target.data() + (t * n_y_ + o) * 16));
+      float* at = w_.d_y.data() + (t * n_y_ + o) * kLanes;
+      const Wide off = sub(load(at), load(b_.target.data() + (t * n_y_ + o) * kLanes));
       const Wide d = mul(share, off);
       loss = add(loss, keep(gt(w, set(0.0F)), mul(d, off)));
       store(add(d, d), at);
@@ -189,20 +189,20 @@ class LawRun {
   }
 
   void judge_classes(std::size_t t, const Wide& w, Wide& loss, Wide& wrong) {
-    float* at = w_.d_y.data() + t * n_y_ * 16;
-    const Wide label = load(b_.target.data() + t * 16);
+    float* at = w_.d_y.data() + t * n_y_ * kLanes;
+    const Wide label = load(b_.target.data() + t * kLanes);
     Wide top = load(at), own = top, mean = set(0.0F), sum = set(0.0F);
     for (std::size_t o = 0; o < n_y_; ++o) {
-      const Wide y = load(at + o * 16);
+      const Wide y = load(at + o * kLanes);
       top = select(gt(y, top), y, top);
       own = select(eq(label, set(static_cast<float>(o))), y, own);
       mean = add(mean, y);
     }
     const float rest = smoothing_ / static_cast<float>(n_y_);
     for (std::size_t o = 0; o < n_y_; ++o) {
-      const Wide e = exp(sub(load(at + o * 16), top));
+      const Wide e = exp(sub(load(at + o * kLanes), top));
       sum = add(sum, e);
-      store(e, at + o * 16);
+      store(e, at + o * kLanes);
     }
     const Wide log_sum = add(log(sum), top), scale = div(set(1.0F), sum);
     const Wide wanted = fused(set(rest), mean, mul(set(1.0F - smoothing_), own));
@@ -210,7 +210,7 @@ class LawRun {
     wrong = add(wrong, select(lt(own, top), w, set(0.0F)));
     for (std::size_t o = 0; o < n_y_; ++o) {
       const Wide target = select(eq(label, set(static_cast<float>(o))), set(1.0F - smoothing_ + rest), set(rest));
-      store(mul(w, sub(mul(load(at + o * 16), scale), target)), at + o * 16);
+      store(mul(w, sub(mul(load(at + o * kLanes), scale), target)), at + o * kLanes);
     }
   }
 
@@ -230,10 +230,10 @@ class LawRun {
     Wide d_output[lw::kMostLawCells], d_level[lw::kMostLawCells], d_before[lw::kMostLawCells];
     for (std::size_t k = 0; k < k_; ++k) {
       d_output[k] = zero;
-      d_level[k] = load(w_.d_level.data() + k * 16);
+      d_level[k] = load(w_.d_level.data() + k * kLanes);
     }
     for (std::size_t o = 0; o < n_y_; ++o) {
-      const Wide d = load(w_.d_y.data() + (t * n_y_ + o) * 16);
+      const Wide d = load(w_.d_y.data() + (t * n_y_ + o) * kLanes);
       back_terms(p_.answer[o], d, d_output, d_level);
       if (!p_.leaf_answer.empty())
         for (std::size_t l = 0; l < leaves_; ++l)
@@ -241,8 +241,9 @@ class LawRun {
             back_terms(p_.leaf_answer[l * n_y_ + o], keep(mask(leaf_bits(t, l)), d), d_output, d_level);
     }
     for (std::size_t k = k_; k-- > 0;) {
-      const Wide q = load(w_.share.data() + (t * k_ + k) * 16), a = load(w_.argument.data() + (t * k_ + k) * 16);
-      const Wide m = load(state(t) + (k_ + k) * 16);
+      const Wide q = load(w_.share.data() + (t * k_ + k) * kLanes),
+                 a = load(w_.argument.data() + (t * k_ + k) * kLanes);
+      const Wide m = load(state(t) + (k_ + k) * kLanes);
       const WideMask above = gt(a, zero);
       Wide d_a, d_q;
       if (s_.law[k] == Law::kStore) {
@@ -267,11 +268,11 @@ class LawRun {
       const Wide d_z = mul(d_q, mul(q, sub(one, q)));
       if (p_.tap_level[k] != 0) d_before[k] = fused(set(v_[tap_level_ + k]), d_z, d_before[k]);
       back_terms(p_.argument[k], d_a, d_output, d_level);
-      store(d_a, w_.d_a.data() + (t * k_ + k) * 16);
-      store(d_z, w_.d_z.data() + (t * k_ + k) * 16);
+      store(d_a, w_.d_a.data() + (t * k_ + k) * kLanes);
+      store(d_z, w_.d_z.data() + (t * k_ + k) * kLanes);
     }
     if (nodes_ > 0) back_splits(t, d_before);
-    for (std::size_t k = 0; k < k_; ++k) store(d_before[k], w_.d_level.data() + k * 16);
+    for (std::size_t k = 0; k < k_; ++k) store(d_before[k], w_.d_level.data() + k * kLanes);
   }
 
   void back_splits(std::size_t t, Wide* d_before) {
@@ -282,12 +283,12 @@ class LawRun {
       for (std::size_t k = 0; k < k_; ++k) {
         const float shift = v_[tap_leaf_ + l * k_ + k];
         if (shift != 0.0F && std::isfinite(shift))
-          sum = fused(set(shift), load(w_.d_z.data() + (t * k_ + k) * 16), sum);
+          sum = fused(set(shift), load(w_.d_z.data() + (t * k_ + k) * kLanes), sum);
       }
       for (std::size_t o = 0; o < n_y_; ++o) {
         Wide y = set(v_[output_ + l * n_y_ + o]);
         if (!p_.leaf_answer.empty()) y = with_terms(t, p_.leaf_answer[l * n_y_ + o], y);
-        sum = fused(y, load(w_.d_y.data() + (t * n_y_ + o) * 16), sum);
+        sum = fused(y, load(w_.d_y.data() + (t * n_y_ + o) * kLanes), sum);
       }
       worth[nodes_ + l] = sum;
     }
@@ -308,7 +309,7 @@ class LawRun {
         r = keep(mask(reached[i]), r);
         if (f >= n_x_) d_before[f - n_x_] = add(d_before[f - n_x_], r);
       }
-      store(r, w_.d_split.data() + (t * nodes_ + i) * 16);
+      store(r, w_.d_split.data() + (t * nodes_ + i) * kLanes);
     }
   }
 
@@ -316,18 +317,18 @@ class LawRun {
   template <typename Source>
   double summed(const float* d, std::size_t stride, const Source& source) {
     Wide sum = set(0.0F);
-    for (std::size_t t = 0; t < b_.steps; ++t) sum = fused(load(d + t * stride * 16), load(source(t)), sum);
+    for (std::size_t t = 0; t < b_.steps; ++t) sum = fused(load(d + t * stride * kLanes), load(source(t)), sum);
     return total(sum);
   }
   double summed(const float* d, std::size_t stride) {
     Wide sum = set(0.0F);
-    for (std::size_t t = 0; t < b_.steps; ++t) sum = add(sum, load(d + t * stride * 16));
+    for (std::size_t t = 0; t < b_.steps; ++t) sum = add(sum, load(d + t * stride * kLanes));
     return total(sum);
   }
   double summed_at_leaf(const float* d, std::size_t stride, std::size_t l) {
     Wide sum = set(0.0F);
     for (std::size_t t = 0; t < b_.steps; ++t)
-      if (leaf_bits(t, l) != 0) sum = add(sum, keep(mask(leaf_bits(t, l)), load(d + t * stride * 16)));
+      if (leaf_bits(t, l) != 0) sum = add(sum, keep(mask(leaf_bits(t, l)), load(d + t * stride * kLanes)));
     return total(sum);
   }
   void gather_terms(const lw::Terms& terms, const float* d, std::size_t stride, double* g) {
@@ -340,18 +341,18 @@ class LawRun {
 
   void gather(double* g) {
     for (std::size_t k = 0; k < k_; ++k) {
-      const float *d_a = w_.d_a.data() + k * 16, *d_z = w_.d_z.data() + k * 16;
+      const float *d_a = w_.d_a.data() + k * kLanes, *d_z = w_.d_z.data() + k * kLanes;
       g[bias_ + k] += summed(d_a, k_);
       g[tap_ + k] += summed(d_z, k_);
       gather_terms(p_.argument[k], d_a, k_, g);
       gather_terms(p_.tap[k], d_z, k_, g);
       if (p_.tap_level[k] != 0)
-        g[tap_level_ + k] += summed(d_z, k_, [&](std::size_t t) { return state(t) + (k_ + k) * 16; });
+        g[tap_level_ + k] += summed(d_z, k_, [&](std::size_t t) { return state(t) + (k_ + k) * kLanes; });
       if (p_.tap_leaf[k] != 0)
         for (std::size_t l = 0; l < leaves_; ++l) g[tap_leaf_ + l * k_ + k] += summed_at_leaf(d_z, k_, l);
     }
     for (std::size_t o = 0; o < n_y_; ++o) {
-      const float* d_y = w_.d_y.data() + o * 16;
+      const float* d_y = w_.d_y.data() + o * kLanes;
       gather_terms(p_.answer[o], d_y, n_y_, g);
       for (std::size_t l = 0; l < leaves_; ++l)
         g[output_ + l * n_y_ + o] += leaves_ == 1 ? summed(d_y, n_y_) : summed_at_leaf(d_y, n_y_, l);
@@ -368,14 +369,14 @@ class LawRun {
       Wide sum = set(0.0F);
       for (std::size_t t = 0; t < b_.steps; ++t)
         if (leaf_bits(t, l) != 0)
-          sum = fused(keep(mask(leaf_bits(t, l)), load(w_.d_y.data() + (t * n_y_ + o) * 16)),
+          sum = fused(keep(mask(leaf_bits(t, l)), load(w_.d_y.data() + (t * n_y_ + o) * kLanes)),
                       load(row(t, static_cast<std::size_t>(term.source))), sum);
       g[term.weight] += total(sum);
     }
   }
 
   void gather_split(std::size_t i, double* g) {
-    const float* d = w_.d_split.data() + i * 16;
+    const float* d = w_.d_split.data() + i * kLanes;
     const double r = summed(d, nodes_);
     g[threshold_ + i * n_v_ + static_cast<std::size_t>(p_.feature[i])] -= r;
     if (!p_.learn_index) return;

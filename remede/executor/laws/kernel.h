@@ -49,18 +49,18 @@ struct Sums {
 
 // Scratch of one thread; grows, never shrinks.
 struct Scratch {
-  AlignedVector<float> state;     // (steps + 1, 2 K, 16) outputs and levels after each step; before the first: levels
-  AlignedVector<float> share;     // (steps, K, 16)
-  AlignedVector<float> argument;  // (steps, K, 16)
-  AlignedVector<float> d_y;       // (steps, n_y, 16) answers, then their derivatives
-  AlignedVector<float> d_a, d_z;  // (steps, K, 16)
-  AlignedVector<float> d_split;   // (steps, nodes, 16)
-  AlignedVector<float> d_level;   // (K, 16) handed from step to step
+  AlignedVector<float> state;  // (steps + 1, 2 K, kLanes) outputs and levels after each step; before the first: levels
+  AlignedVector<float> share;  // (steps, K, kLanes)
+  AlignedVector<float> argument;     // (steps, K, kLanes)
+  AlignedVector<float> d_y;          // (steps, n_y, kLanes) answers, then their derivatives
+  AlignedVector<float> d_a, d_z;     // (steps, K, kLanes)
+  AlignedVector<float> d_split;      // (steps, nodes, kLanes)
+  AlignedVector<float> d_level;      // (K, kLanes) handed from step to step
   std::vector<std::uint16_t> right;  // (steps, nodes) a bit per lane
   std::vector<std::uint16_t> leaf;   // (steps, leaves) a bit per lane
 };
 
-// Runs a block from `level` (K, 16), which becomes what its last step leaves behind. values: (total) as floats.
+// Runs a block from `level` (K, kLanes), which becomes what its last step leaves behind. values: (total) as floats.
 // gradient: (total) ADDs the derivative of the summed loss, or null.
 void run_block(const Program& program, const float* values, const Block& block, bool classes, float smoothing,
                float* level, Scratch& scratch, Sums& sums, double* gradient);

@@ -1,5 +1,5 @@
-// Data in the order in which the kernels read them: blocks of 16 lanes, one sequence or a window of one in each. Made
-// once, read by every start.
+// Data in the order in which the kernels read them: blocks of kLanes lanes, one sequence or a window of one in each.
+// Made once, read by every start.
 #pragma once
 
 #include <cstddef>
@@ -8,23 +8,22 @@
 #include <vector>
 
 #include "remede/base/aligned.h"
+#include "remede/base/lanes.h"
 #include "remede/data/sequences.h"
 
 namespace remede::laws {
 
-inline constexpr int kLanes = 16;
-
-// Steps of 16 lanes. A lane without a step has weight 0 there.
+// Steps of kLanes lanes. A lane without a step has weight 0 there.
 struct Block {
   std::size_t steps = 0;
-  AlignedVector<float> x;              // (steps, n_x, 16) 0 where missing
+  AlignedVector<float> x;              // (steps, n_x, kLanes) 0 where missing
   std::vector<std::uint16_t> missing;  // (steps, n_x) a bit per lane; empty where nothing is missing in all the data
-  AlignedVector<float> target;         // (steps, n_y, 16) values, or (steps, 16) class numbers
-  AlignedVector<float> weight;         // (steps, 16)
+  AlignedVector<float> target;         // (steps, n_y, kLanes) values, or (steps, kLanes) class numbers
+  AlignedVector<float> weight;         // (steps, kLanes)
   // Where the levels of each lane come from: kEmpty, kCarried (the same lane of the block before), or the number of the
   // window whose last levels it continues.
-  std::vector<std::int32_t> from;    // (16)
-  std::vector<std::int32_t> window;  // (16) number of the window itself, -1: none; empty where no sequence is cut
+  std::vector<std::int32_t> from;    // (kLanes)
+  std::vector<std::int32_t> window;  // (kLanes) number of the window itself, -1: none; empty where no sequence is cut
 };
 inline constexpr std::int32_t kEmpty = -1, kCarried = -2;
 
