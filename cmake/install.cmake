@@ -10,7 +10,7 @@ set_target_properties(remede_all PROPERTIES EXPORT_NAME remede)
 install(TARGETS remede_flags remede_all ${libraries} EXPORT remede-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library)
 install(EXPORT remede-targets NAMESPACE remede:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/remede COMPONENT library)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/remede DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT library
-        FILES_MATCHING PATTERN "*.h" PATTERN "*.def" PATTERN "*-inl.h" EXCLUDE PATTERN "web" EXCLUDE)
+        FILES_MATCHING PATTERN "*.h" PATTERN "*.def" PATTERN "*.inc" PATTERN "*-inl.h" EXCLUDE PATTERN "web" EXCLUDE)
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/remede-config.cmake.in ${PROJECT_BINARY_DIR}/remede-config.cmake
                               INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/remede)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/remede-config-version.cmake COMPATIBILITY SameMinorVersion)

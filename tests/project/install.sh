@@ -16,6 +16,12 @@ for file in man/man1/remede.1 bash-completion/completions/remede zsh/site-functi
   [ -s "$prefix/share/$file" ] || { echo "expected $prefix/share/$file"; exit 1; }
 done
 
+# No installed header includes a file that is not installed.
+while IFS=: read -r header include; do
+  included=$(sed 's/.*"\(.*\)".*/\1/' <<<"$include")
+  [ -e "$prefix/include/$included" ] || { echo "$header: includes $included, which is not installed"; exit 1; }
+done < <(grep -rH '^ *#include "remede/' "$prefix/include")
+
 mkdir "$folder/program"
 cat >"$folder/program/main.cpp" <<'CPP'
 #include <cstdio>
