@@ -13,6 +13,8 @@
 
 namespace remede::laws {
 
+using remede::kLanes;
+
 // Steps of kLanes lanes. A lane without a step has weight 0 there.
 struct Block {
   std::size_t steps = 0;
