@@ -160,6 +160,7 @@ void add_time_gap(RawDataset& raw) {
 void add_history(RawDataset& raw) {
   const Sequences& s = raw.data.sequences;
   const Schema& schema = raw.data.schema;
+  if (schema.targets.empty()) fail("--horizon: expected a column to predict, got none: name it with --target");
   const auto n_y = static_cast<std::size_t>(schema.n_y());
   const bool there = s.has_targets();  // a file to predict may have none at all
   if (schema.task == Task::kClassification) {

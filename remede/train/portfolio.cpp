@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "remede/base/arithmetic.h"
+#include "remede/base/lanes.h"
 #include "remede/train/polish.h"
 #include "remede/train/search.h"
 
@@ -10,7 +11,6 @@ namespace remede {
 namespace {
 
 constexpr std::uint64_t kPlanStream = 0x706c616e00000000;  // plans are drawn apart from the starts' own numbers
-constexpr double kLanes = 16;                              // of the kernels: fewer sequences take as long
 
 template <typename T>
 T one_of(Random& random, std::initializer_list<T> choices) {
@@ -110,7 +110,7 @@ std::size_t sequences_of(const TrainingData& data) {
 // holds no more events than one.
 std::uint64_t event_round(const Recipe& recipe, const Sequences& training) {
   const auto usual = static_cast<std::uint64_t>(recipe.event_round);
-  if (static_cast<double>(training.count()) >= kLanes) return usual;
+  if (training.count() >= kLanes) return usual;  // fewer sequences take as long
   const double length = static_cast<double>(training.steps()) / static_cast<double>(training.count());
   const auto fewest = std::min(usual, static_cast<std::uint64_t>(recipe.event_fewest_updates));
   return std::clamp(static_cast<std::uint64_t>(recipe.event_idle_lane_steps / length), fewest, usual);
@@ -141,7 +141,7 @@ int signal_starts(const Config& config, const Sequences& training) {
   const int batch = batch_for(config, training);
   const double length = static_cast<double>(training.steps()) / static_cast<double>(training.count());
   const double sequences =
-      std::max(kLanes, std::min(static_cast<double>(batch), static_cast<double>(training.count())));
+      std::max<double>(kLanes, std::min(static_cast<double>(batch), static_cast<double>(training.count())));
   const double steps = static_cast<double>(signal_round(config.recipe, batch, training)) * length * sequences;
   return static_cast<int>(starts_of(config) *
                           std::clamp(config.recipe.signal_quick_start * config.recipe.signal_round_steps / steps, 1.0,

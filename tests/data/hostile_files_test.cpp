@@ -177,6 +177,14 @@ TEST(HostileFiles, WordsWithoutATarget) {
   EXPECT_EQ(data.schema.codes[0].words.front(), "w0");  // in the order of their bytes
 }
 
+TEST(HostileFiles, AHorizonWithoutATarget) {
+  Roles roles;
+  roles.need_target = false;
+  roles.horizon = 1;
+  EXPECT_EQ(error_of([&] { read_dataset(bytes_of("id,x\n1,2\n1,3\n"), roles); }),
+            "--horizon: expected a column to predict, got none: name it with --target");
+}
+
 TEST(HostileFiles, RolesAreReadOnceAndOnlyAsTheyAreMeant) {
   const auto refused = [](const std::string& text) {
     const std::string path = (std::filesystem::temp_directory_path() / "remede_hostile_roles.json").string();
