@@ -62,7 +62,7 @@ Model grown_model(const Dataset& data, const StartPlan& plan) {
   const TrainingData training = training_of(data);
   Random random(1);
   Parameters<float> parameters = initial_parameters(plan, training.quantiles, random);
-  grow(training, parameters);
+  grow(training, GrowthOptions(), parameters);
   Model model;
   model.schema = data.schema;
   model.fill = training.fill;
@@ -97,7 +97,7 @@ TEST(Grow, MissingInputsGoWhereTheTableSawThem) {
     training.fill = {fill, 0.0F};
     Random random(1);
     Parameters<float> parameters = initial_parameters(rich_plan(data, 1, 0), training.quantiles, random);
-    grow(training, parameters);
+    grow(training, GrowthOptions(), parameters);
     EXPECT_EQ(harden(parameters).missing_right[0], fill > 300.0F ? 1 : 0);
   }
 }
@@ -112,8 +112,8 @@ TEST(Grow, WindowsOfALongSequenceKeepTheAveragesOfTheWhole) {
   Random one(1), two(1);
   Parameters<float> a = initial_parameters(plan, whole.quantiles, one),
                     b = initial_parameters(plan, whole.quantiles, two);
-  grow(whole, a);
-  grow(windows, b);
+  grow(whole, GrowthOptions(), a);
+  grow(windows, GrowthOptions(), b);
   EXPECT_EQ(a.values, b.values);
 }
 
