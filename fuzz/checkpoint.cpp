@@ -20,7 +20,7 @@ Run begun(const Recipe& recipe) {
   run.data = generate("fixed-delay", {.sequences = 12, .delay = 1});
   run.config.recipe = recipe;
   run.config.threads = 1;
-  run.config.starts = 1;
+  if (!recipe.single_start) run.config.starts = 1;
   run.config.depth = 1;
   run.config.memory = 1;
   Callbacks callbacks;

@@ -141,8 +141,12 @@ TEST_F(Evaluate, NeedsTargets) {
   save_model(label_model(), "m.json");
   write("d.csv", "id,t,x\n1,1,0.25\n");
   EXPECT_TRUE(is_error(remede({"evaluate", "m.json", "d.csv"}), 1, "d.csv"));
+  // A class that training did not see counts as wrong, with a note.
   write("d.csv", "id,t,x,y\n1,1,0.25,prime\n");
-  EXPECT_TRUE(is_error(remede({"evaluate", "m.json", "d.csv"}), 1, "prime"));
+  const Result unseen = remede({"evaluate", "m.json", "d.csv", "--json"});
+  EXPECT_EQ(unseen.code, 0);
+  EXPECT_THAT(unseen.err, HasSubstr("'prime'"));
+  EXPECT_EQ(nlohmann::json::parse(unseen.out)["accuracy"], 0.0);
   write("d.csv", "id,t,x,y\n1,1,0.25,\n");
   EXPECT_TRUE(is_error(remede({"evaluate", "m.json", "d.csv"}), 1, "expected"));
 }
