@@ -155,6 +155,8 @@ void add_greedy_trees(const Schema& schema, const std::vector<Prepared>& folds, 
 
 void add_systems(const Schema& schema, const std::vector<Prepared>& folds, const Config& config,
                  const std::function<bool()>& stop, DirectModels& found) {
+  const Sequences& training = folds.front().training;
+  if (training.steps() < static_cast<std::size_t>(config.recipe.system_length) * training.count()) return;
   std::vector<std::vector<Identified>> of_fold;
   std::size_t count = static_cast<std::size_t>(std::max(config.recipe.system_candidates, config.trees));
   for (const Prepared& fold : folds) {
