@@ -55,7 +55,7 @@ INTERRUPTED = """
 import os, signal, threading, warnings
 import remede
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell that runs the tests in the background ignores it
-X, y = remede.generate("tomita-6", sequences=200)
+X, y = remede.generate("sign-memory", sequences=2000)
 begun = []
 def interrupt_soon(progress):  # once training is under way, from outside of it
     if not begun:
@@ -70,7 +70,7 @@ print(model.stopped_, [str(w.message) for w in caught], len(model.predict(X)))
 
 def test_ctrl_c_keeps_the_best_model():
     run = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, timeout=400)
-    assert run.stdout == "True ['training was interrupted: this is the best model so far'] 200\n", run.stderr
+    assert run.stdout == "True ['training was interrupted: this is the best model so far'] 2000\n", run.stderr
 
 
 def test_other_threads_run_while_training(task):

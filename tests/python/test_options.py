@@ -23,12 +23,12 @@ CASES = {
     "effort": [({**LONG, "form": "paper"}, {"effort": "quick"}, None), (PAPER, {"effort": "quick"}, "updates or epochs fix")],
     "simplify": [(SMALL, {"simplify": True}, None)],
     "improve": [({"updates": 100, "starts": 4, "random_state": 1}, {"improve": False}, None), (SMALL, {"improve": True}, "simplified tree")],
-    "trees": [(SMALL, {"trees": 2}, None), (PAPER, {"trees": 2}, "one tree"), (SMALL, {"trees": 5}, "at most as many as starts")],
+    "trees": [(RICH, {"trees": 2}, None), (PAPER, {"trees": 2}, "one tree"), (SMALL, {"trees": 5}, "at most as many as starts")],
     "executor": [(SMALL, {"executor": "plain"}, None)],
     "depth": [(SMALL, {"depth": 2}, None)],
     "memory": [(SMALL, {"memory": 1}, None)],
     "form": [(SMALL, {"form": "paper"}, None), (SMALL, {"form": "rich"}, None)],
-    "write_rule": [(SMALL, {"write_rule": "add"}, None), (NO_MEMORY, {"write_rule": "add"}, WRITES)],
+    "write_rule": [(SMALL, {"write_rule": "blend"}, None), (NO_MEMORY, {"write_rule": "add"}, WRITES)],
     "write_reads": [(SMALL, {"write_reads": "inputs-and-memory"}, None), (NO_MEMORY, {"write_reads": "inputs"}, WRITES)],
     "write_bias": [(SMALL, {"write_bias": False}, None), (NO_MEMORY, {"write_bias": True}, WRITES)],
     "leaf_output": [(SMALL, {"leaf_output": "linear"}, None)],
@@ -57,7 +57,9 @@ CASES = {
     "rate_linear": [(RICH, {"rate_linear": 1}, None), (LEAF, {"rate_linear": 1}, "constants")],
     "random_state": [(SMALL, {"random_state": 2}, None)],
 }
-OTHER = {"objective", "quantiles", "n_jobs", "verbose", "time_limit", "id", "time", "axes"}  # tests below
+OTHER = {"objective", "quantiles", "n_jobs", "verbose", "time_limit", "id", "time", "axes",  # tests below
+         "accurate", "max_numbers", "increasing", "decreasing",  # test_frontier.py
+         "categorical", "ignore", "horizon", "time_gap", "target_per", "strict_time"}  # test_load.py and test_inputs.py
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,7 @@ def test_parts():
 def test_every_declared_parameter_is_an_argument():
     signature = inspect.signature(remede.RecurrentTreeRegressor).parameters
     for p in _native.parameters():
-        name = {"seed": "random_state", "threads": "n_jobs"}.get(p["name"], p["name"])
+        name = {"seed": "random_state", "threads": "n_jobs", "numbers": "max_numbers"}.get(p["name"], p["name"])
         assert name in signature
         assert f"{name} (" in remede.RecurrentTreeRegressor.__doc__
     assert signature["depth"].default is None and signature["starts"].default is None and signature["clip"].default == 1

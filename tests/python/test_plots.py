@@ -54,4 +54,4 @@ def test_text_dot_and_trace(model, task):
     trace = model.trace(X, 3, y)
     assert len(trace) == 7 and [s["answer"] for s in trace.steps] == [str(v) for v in model.predict(X)[3]]
     assert [s["target"] for s in trace.steps] == [str(v) for v in y[3]]
-    assert "m1" in str(trace) and trace.sequence == "4"
+    assert "m1" in str(trace) and trace.sequence == "3"
