@@ -24,7 +24,8 @@ double seconds_of_round(const StageSize& stage, std::uint64_t round, std::size_t
   const auto updates = static_cast<double>(updates_in_round(round, stage.first_round, stage.budget_share));
   const double one = updates * pace.update() + static_cast<double>(stage.validations) * pace.validation();
   const auto threads = static_cast<std::size_t>(std::max(1, stage.threads));
-  return one * static_cast<double>((starts * stage.copies + threads - 1) / threads);
+  const std::size_t turns = (starts * stage.copies + threads - 1) / threads;
+  return one * static_cast<double>(turns);
 }
 
 double seconds_after_round(const StageSize& stage, std::uint64_t round, std::size_t starts, bool finishing,

@@ -192,7 +192,7 @@ TEST(Choice, IgnoresWhatIsNegligible) {
   EXPECT_EQ(choose_entry(entries, {}, false, 1.0, why)->size.numbers, 12);
 }
 
-TEST(FitOnTheFrontier, SavesAModelOfTheSizeAskedFor) {
+TEST(FitOnTheFrontierSlow, SavesAModelOfTheSizeAskedFor) {
   const Dataset data = generate("runoff", {.sequences = 5, .seed = 2});
   Config config;
   config.starts = 2;

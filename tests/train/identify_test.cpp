@@ -127,7 +127,7 @@ TEST(Levenberg, WindowsThatContinueAreOneRecording) {
             levenberg(*cut, windows, continues, nullptr, fill, options).parameters.values);
 }
 
-TEST(Identify, BendsBeyondTheLinearSystem) {
+TEST(IdentifySlow, BendsBeyondTheLinearSystem) {
   const TrainingData data = training_data(recording(500, 6, true), 0.25);
   IdentifyOptions options;
   options.starts = 8;
