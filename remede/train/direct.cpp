@@ -14,6 +14,9 @@ namespace {
 
 constexpr std::size_t kLeastInLeaf[] = {1, 5, 20};  // steps with a target in a leaf of a greedy tree: all are tried
 
+constexpr double kMostSystemNumbers =
+    5e5;  // steps times inputs: the regressors of an identification are kept in memory
+
 bool allows(const std::optional<LeafOutput>& given, LeafOutput needed) { return given.value_or(needed) == needed; }
 
 // Options that fix the shape of the tree leave no room for models of another shape.
@@ -157,6 +160,7 @@ void add_systems(const Schema& schema, const std::vector<Prepared>& folds, const
                  const std::function<bool()>& stop, DirectModels& found) {
   const Sequences& training = folds.front().training;
   if (training.steps() < static_cast<std::size_t>(config.recipe.system_length) * training.count()) return;
+  if (static_cast<double>(folds.front().data.training.steps()) * training.n_x > kMostSystemNumbers) return;
   std::vector<std::vector<Identified>> of_fold;
   std::size_t count = static_cast<std::size_t>(std::max(config.recipe.system_candidates, config.trees));
   for (const Prepared& fold : folds) {
