@@ -140,6 +140,7 @@ int main(int argc, char** argv) {
   remede::add_show(app);
   remede::add_explain(app);
   remede::add_report(app);
+  remede::add_export(app);
   remede::add_rename(app);
   remede::add_simplify(app);
   remede::add_recipe(app);

@@ -18,6 +18,7 @@ void add_cross_validate(CLI::App& app);
 void add_show(CLI::App& app);
 void add_explain(CLI::App& app);
 void add_report(CLI::App& app);
+void add_export(CLI::App& app);
 void add_rename(CLI::App& app);
 void add_simplify(CLI::App& app);
 void add_recipe(CLI::App& app);

@@ -10,6 +10,7 @@
 #include "remede/base/error.h"
 #include "remede/data/number.h"
 #include "remede/data/raw.h"
+#include "remede/schema/words.h"
 
 namespace remede {
 namespace {
@@ -199,16 +200,7 @@ void add_code(const RawDataset& raw, std::size_t i, std::span<const std::uint32_
 // What the known words of a raw input count as in one input of the model. (words)
 std::vector<float> table_of(const InputCode& code, const RawInput& input) {
   std::vector<float> values;
-  for (const std::string& word : input.known) {
-    auto at = std::find(code.words.begin(), code.words.end(), word);
-    if (at == code.words.end() && is_boolean(code.words)) {  // True, YES: any case
-      for (std::size_t w = 0; w < code.words.size() && at == code.words.end(); ++w) {
-        if (lower(word) == lower(code.words[w])) at = code.words.begin() + static_cast<std::ptrdiff_t>(w);
-      }
-    }
-    values.push_back(at != code.words.end() ? code.values[static_cast<std::size_t>(at - code.words.begin())]
-                                            : code.other.value_or(kMissingValue));
-  }
+  for (const std::string& word : input.known) values.push_back(value_of_word(code, word).value_or(kMissingValue));
   return values;
 }
 
