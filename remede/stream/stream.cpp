@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "remede/base/error.h"
+#include "remede/model/checksum.h"
 #include "remede/model/predict.h"
+#include "remede/stream/state.h"
 
 namespace remede {
 
@@ -40,6 +42,16 @@ std::span<const float> Stream::step(std::span<const float> x) {
 void Stream::set_state(std::span<const float> state) {
   if (state.size() != state_.size()) fail("expected a state of {} numbers, got {}", state_.size(), state.size());
   std::copy(state.begin(), state.end(), state_.begin());
+}
+
+std::string Stream::save() const {
+  if (!checksum_) checksum_ = checksum(*model_);
+  return state_bytes(state_, *checksum_);
+}
+
+void Stream::restore(std::string_view bytes) {
+  if (!checksum_) checksum_ = checksum(*model_);
+  set_state(state_from_bytes(bytes, *checksum_, state_.size()));
 }
 
 }  // namespace remede

@@ -2,7 +2,11 @@
 // Holds a reference to the model, which must outlive it. Not thread-safe; use one Stream per sequence.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "remede/model/model.h"
@@ -22,6 +26,10 @@ class Stream {
   std::span<const float> state() const { return state_; }
   void set_state(std::span<const float> state);  // throws Error when the size differs
 
+  // The state as a few bytes, with the checksum of the model. restore() throws Error for those of another model.
+  std::string save() const;
+  void restore(std::string_view bytes);
+
  private:
   const Model* model_;
   std::vector<float>
@@ -30,6 +38,7 @@ class Stream {
   std::vector<float> tree_output_;
   std::vector<float> output_;
   std::vector<int> leaf_;
+  mutable std::optional<std::uint64_t> checksum_;  // of the model, once it was needed
 };
 
 }  // namespace remede

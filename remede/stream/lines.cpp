@@ -1,0 +1,394 @@
+#include "remede/stream/lines.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "remede/base/error.h"
+#include "remede/base/text.h"
+#include "remede/data/number.h"
+#include "remede/data/raw.h"
+#include "remede/model/checksum.h"
+#include "remede/model/predict.h"
+
+namespace remede {
+namespace {
+
+using LineJson = nlohmann::ordered_json;
+
+constexpr std::string_view kFileMark = "remede state\n";
+constexpr int kFileVersion = 1;
+
+std::string chosen_column(const std::optional<std::string>& given, const std::string& of_model) {
+  if (!given) return of_model;
+  return *given == "none" ? "" : *given;
+}
+
+void append_text_cell(std::string_view cell, std::string& out) {
+  if (cell.find_first_of(",\"\r\n") == std::string_view::npos) {
+    out += cell;
+    return;
+  }
+  out += '"';
+  for (const char c : cell) {
+    if (c == '"') out += '"';
+    out += c;
+  }
+  out += '"';
+}
+
+std::string json_text(std::string_view text) {
+  return LineJson(text).dump(-1, ' ', false, LineJson::error_handler_t::replace);
+}
+
+void append_json_number(float value, std::string& out) {
+  if (std::isfinite(value)) {
+    append_float(out, value);
+  } else {
+    out += "null";
+  }
+}
+
+}  // namespace
+
+LineSession::LineSession(const Model& model, const LineOptions& options)
+    : model_(model),
+      format_(options.format),
+      id_(chosen_column(options.id, model.schema.id)),
+      time_(chosen_column(options.time, model.schema.time)),
+      checksum_(checksum(model)),
+      inputs_(model.schema),
+      pool_(model, options.most_ids) {
+  every_row_ = id_ == "row";
+  if (id_ == "row" || id_ == "file") id_.clear();
+  if (every_row_ && !options.time && !inputs_.needs_time()) time_.clear();  // a row alone has no order
+  if (inputs_.needs_time() && time_.empty())
+    fail("expected the name of the time column, for the time since the step before is an input: --time NAME");
+  if (options.watch) watch_.emplace(model, inputs_);
+}
+
+bool LineSession::add_too_long(std::size_t bytes) {
+  position_.bytes += bytes;
+  ++position_.lines;
+  ++position_.malformed;
+  problem_ = fmt::format("line {}: expected at most {} bytes, got {}", position_.lines, kMostLine, bytes);
+  return false;
+}
+
+bool LineSession::add(std::string_view line, std::size_t bytes, std::string& out) {
+  position_.bytes += bytes;
+  ++position_.lines;
+  if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+  if (position_.lines == 1 && line.starts_with("\xef\xbb\xbf")) line.remove_prefix(3);
+  if (trim(line).empty()) return true;
+  if (format_ == LineFormat::kGuess) format_ = trim(line).front() == '{' ? LineFormat::kJson : LineFormat::kCsv;
+  if (format_ == LineFormat::kCsv && header_.empty()) {
+    read_header(line);
+    write_header(out);
+    return true;
+  }
+  if (format_ == LineFormat::kCsv && line == header_) return true;  // files one after the other
+  const std::size_t before = out.size();
+  try {
+    Row row;
+    if (format_ == LineFormat::kCsv) {
+      read_csv(line, row);
+    } else {
+      read_json(line, row);
+    }
+    answer(row, out);
+    ++position_.rows;
+    return true;
+  } catch (const Error& error) {
+    out.resize(before);
+    ++position_.malformed;
+    problem_ = fmt::format("line {}: {}", position_.lines, error.what());
+    return false;
+  }
+}
+
+// The next cell from `at` on; false behind the last. Quotes are taken off.
+bool LineSession::read_cell(std::string_view line, std::size_t& at, std::string_view& cell) {
+  if (at > line.size()) return false;
+  if (at == line.size() || line[at] != '"') {
+    const std::size_t end = std::min(line.find(separator_, at), line.size());
+    cell = line.substr(at, end - at);
+    at = end + 1;
+    return true;
+  }
+  std::string& text = unquoted_.emplace_back();
+  std::size_t i = at + 1;
+  for (;; ++i) {
+    if (i >= line.size()) fail("expected a quote that ends the cell, got the end of the line");
+    if (line[i] != '"') {
+      text += line[i];
+    } else if (i + 1 < line.size() && line[i + 1] == '"') {
+      text += '"';
+      ++i;
+    } else {
+      break;
+    }
+  }
+  if (i + 1 < line.size() && line[i + 1] != separator_)
+    fail("expected a separator after a quoted cell, got {}", shown(line.substr(i + 1, 1)));
+  at = i + 2;
+  cell = text;
+  return true;
+}
+
+void LineSession::read_header(std::string_view line) {
+  bool in_quotes = false;
+  std::size_t commas = 0, semicolons = 0, tabs = 0;
+  for (const char c : line) {
+    in_quotes = in_quotes != (c == '"');
+    if (in_quotes) continue;
+    commas += c == ',' ? 1 : 0;
+    semicolons += c == ';' ? 1 : 0;
+    tabs += c == '\t' ? 1 : 0;
+  }
+  if (commas == 0 && semicolons + tabs > 0) separator_ = semicolons >= tabs ? ';' : '\t';
+  std::vector<std::string> names;
+  std::string_view cell;
+  unquoted_.clear();
+  for (std::size_t at = 0; read_cell(line, at, cell);) names.emplace_back(trim(cell));
+  const auto expect = [&](const std::string& name, const char* what) {
+    const auto count = std::count(names.begin(), names.end(), name);
+    if (count != 1)
+      fail("header: expected the {} {} once, got {} among the columns {}", what, shown(name),
+           count == 0 ? "none" : "several", shown(fmt::format("{}", fmt::join(names, ", "))));
+    return static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
+  };
+  cells_.assign(names.size(), {});
+  for (std::size_t c = 0; c < inputs_.columns().size(); ++c)
+    cells_[expect(inputs_.columns()[c], "input column")] = {Part::kInput, c};
+  if (!time_.empty()) cells_[expect(time_, "time column (--time none: do without)")] = {Part::kTime, 0};
+  if (!id_.empty()) cells_[expect(id_, "id column (--id none: one sequence)")] = {Part::kId, 0};
+  header_ = line;
+}
+
+void LineSession::write_header(std::string& out) const {
+  std::vector<std::string> names;
+  if (!id_.empty()) names.push_back(id_);
+  if (!time_.empty()) names.push_back(time_);
+  if (model_.classifies() || model_.schema.targets.size() == 1) names.emplace_back("prediction");
+  for (const float q : model_.objective().quantiles) names.push_back(fmt::format("q_{}", q));
+  if (model_.classifies()) {
+    for (const std::string& c : model_.schema.classes) names.push_back("p_" + c);
+  } else if (model_.schema.targets.size() > 1) {
+    for (const std::string& target : model_.schema.targets) names.push_back("prediction_" + target);
+  }
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (i > 0) out += ',';
+    append_text_cell(names[i], out);
+  }
+  out += '\n';
+}
+
+void LineSession::read_number_or_text(std::size_t column, std::string_view cell) {
+  double value = 0;
+  if (!cell.empty() && parse_plain_number(cell.data(), value) == cell.data() + cell.size()) {
+    inputs_.number(column, value);
+  } else {
+    inputs_.text(column, cell);
+  }
+}
+
+void LineSession::read_csv(std::string_view line, Row& row) {
+  if (!unquoted_.empty()) unquoted_.clear();
+  std::string_view cell;
+  std::size_t count = 0;
+  for (std::size_t at = 0; read_cell(line, at, cell); ++count) {
+    if (count == cells_.size()) fail("expected {} cells, got more", cells_.size());
+    switch (cells_[count].part) {
+      case Part::kSkip:
+        break;
+      case Part::kId:
+        row.id = cell;
+        break;
+      case Part::kTime:
+        row.time = cell;
+        break;
+      case Part::kInput:
+        read_number_or_text(cells_[count].column, cell);
+        break;
+    }
+  }
+  if (count != cells_.size()) fail("expected {} cells, got {}", cells_.size(), count);
+}
+
+void LineSession::read_json(std::string_view line, Row& row) {
+  const LineJson object = LineJson::parse(line, nullptr, false);
+  if (!object.is_object()) fail("expected a JSON object, got {}", shown(line));
+  const auto member = [&](const std::string& name) -> const LineJson& {
+    const auto found = object.find(name);
+    if (found == object.end()) fail("expected the key {} (null where the value is missing), got none", shown(name));
+    return *found;
+  };
+  unquoted_.clear();
+  const auto text_of = [&](const LineJson& value, const std::string& name, std::string& json) -> std::string_view {
+    if (!value.is_string() && !value.is_number())
+      fail("expected a text or a number for {}, got {}", shown(name), shown(value.dump()));
+    json = value.dump(-1, ' ', false, LineJson::error_handler_t::replace);
+    return unquoted_.emplace_back(value.is_string() ? value.get<std::string>() : json);
+  };
+  for (std::size_t c = 0; c < inputs_.columns().size(); ++c) {
+    const LineJson& value = member(inputs_.columns()[c]);
+    if (value.is_null()) {
+      inputs_.missing(c);
+    } else if (value.is_number()) {
+      inputs_.number(c, value.get<double>());
+    } else if (value.is_string()) {
+      inputs_.text(c, value.get_ref<const std::string&>());
+    } else if (value.is_boolean()) {
+      inputs_.text(c, value.get<bool>() ? "true" : "false");
+    } else {
+      fail("expected a number, a text or null for {}, got {}", shown(inputs_.columns()[c]), shown(value.dump()));
+    }
+  }
+  if (!time_.empty()) row.time = text_of(member(time_), time_, row.time_json);
+  if (!id_.empty()) row.id = text_of(member(id_), id_, row.id_json);
+}
+
+void LineSession::answer(const Row& row, std::string& out) {
+  double now = std::numeric_limits<double>::quiet_NaN();
+  const bool timed = !time_.empty() && parse_time(row.time, now);
+  if (inputs_.needs_time() && !timed)
+    fail("column {}: expected a number or a date as YYYY-MM-DD HH:MM:SS, got {}", shown(time_), shown(row.time));
+  if (!timed) now = std::numeric_limits<double>::quiet_NaN();
+  if (every_row_) pool_.clear();
+  const StreamPool::Slot slot = pool_.find(row.id);
+  const double before = pool_.time(slot);
+  if (now < before)
+    fail("column {}: expected times in order within a sequence, got {} after a later one", shown(time_),
+         shown(row.time));
+  const std::span<const float> x = inputs_.finish(now, before);
+  if (watch_) watch_->add(x);
+  const std::span<const float> y = pool_.step(slot, x);
+  if (timed) pool_.set_time(slot, now);
+  if (format_ == LineFormat::kCsv) {
+    answer_csv(row, y, out);
+  } else {
+    answer_json(row, y, out);
+  }
+}
+
+void LineSession::answer_csv(const Row& row, std::span<const float> y, std::string& out) const {
+  if (!id_.empty()) {
+    append_text_cell(row.id, out);
+    out += ',';
+  }
+  if (!time_.empty()) {
+    append_text_cell(row.time, out);
+    out += ',';
+  }
+  if (model_.classifies()) {
+    append_text_cell(model_.schema.classes[static_cast<std::size_t>(arg_max(y))], out);
+    out += ',';
+  } else if (!model_.objective().quantiles.empty()) {
+    append_float(out, y[static_cast<std::size_t>(point_output(model_.objective(), 0))]);
+    out += ',';
+  }
+  for (std::size_t o = 0; o < y.size(); ++o) {
+    if (o > 0) out += ',';
+    append_float(out, y[o]);
+  }
+  out += '\n';
+}
+
+void LineSession::answer_json(const Row& row, std::span<const float> y, std::string& out) const {
+  out += '{';
+  if (!id_.empty()) out += fmt::format("{}: {}, ", json_text(id_), row.id_json);
+  if (!time_.empty()) out += fmt::format("{}: {}, ", json_text(time_), row.time_json);
+  const auto object = [&](const std::vector<std::string>& names) {
+    out += '{';
+    for (std::size_t o = 0; o < y.size(); ++o) {
+      out += (o == 0 ? "" : ", ") + json_text(names[o]) + ": ";
+      append_json_number(y[o], out);
+    }
+    out += '}';
+  };
+  out += "\"prediction\": ";
+  if (model_.classifies()) {
+    out += json_text(model_.schema.classes[static_cast<std::size_t>(arg_max(y))]) + ", \"probabilities\": ";
+    object(model_.schema.classes);
+  } else if (!model_.objective().quantiles.empty()) {
+    append_json_number(y[static_cast<std::size_t>(point_output(model_.objective(), 0))], out);
+    out += ", \"quantiles\": ";
+    std::vector<std::string> names;
+    for (const float q : model_.objective().quantiles) names.push_back(fmt::format("{}", q));
+    object(names);
+  } else if (y.size() == 1) {
+    append_json_number(y[0], out);
+  } else {
+    object(model_.schema.targets);
+  }
+  out += "}\n";
+}
+
+std::string LineSession::save() const {
+  StateWriter writer;
+  writer.raw(kFileMark);
+  writer.number(kFileVersion, 4);
+  for (const std::uint64_t v : {position_.bytes, position_.lines, position_.rows, position_.malformed})
+    writer.number(v, 8);
+  writer.number(checksum_, 8);
+  writer.number(static_cast<std::uint64_t>(format_), 1);
+  writer.text(id_);
+  writer.text(time_);
+  writer.text(header_);
+  pool_.save(writer);
+  const std::uint64_t hash = fnv1a(writer.bytes());
+  writer.number(hash, 8);
+  return writer.bytes();
+}
+
+namespace {
+
+StateReader begin_state_file(std::string_view bytes, const std::string& where, LinePosition& position) {
+  constexpr std::size_t kHash = 8;
+  if (!bytes.starts_with(kFileMark)) fail("{}: expected a file of saved streams, got another", where);
+  StateReader whole(bytes, where);
+  if (bytes.size() < kFileMark.size() + kHash) whole.damaged();
+  StateReader hash(bytes.substr(bytes.size() - kHash), where);
+  if (hash.number(8) != fnv1a(bytes.substr(0, bytes.size() - kHash))) whole.damaged();
+  StateReader reader(bytes.substr(kFileMark.size(), bytes.size() - kFileMark.size() - kHash), where);
+  if (const std::uint64_t version = reader.number(4); version != kFileVersion)
+    fail("{}: expected version {} of a file of saved streams, got {}", where, kFileVersion, version);
+  for (std::uint64_t* const v : {&position.bytes, &position.lines, &position.rows, &position.malformed})
+    *v = reader.number(8);
+  return reader;
+}
+
+}  // namespace
+
+LinePosition LineSession::saved_position(std::string_view bytes, const std::string& where) {
+  LinePosition position;
+  begin_state_file(bytes, where, position);
+  return position;
+}
+
+void LineSession::load(std::string_view bytes, const std::string& where) {
+  LinePosition position;
+  StateReader reader = begin_state_file(bytes, where, position);
+  if (const std::uint64_t found = reader.number(8); found != checksum_)
+    fail("{}: expected the state of the model with checksum {:016x}, got that of another model, {:016x}", where,
+         checksum_, found);
+  const auto format = static_cast<LineFormat>(reader.number(1));
+  const std::string id(reader.text()), time(reader.text()), header(reader.text());
+  if (id != id_ || time != time_)
+    fail("{}: expected the state of streams with the id column {} and the time column {}, got {} and {}", where,
+         shown(id_), shown(time_), shown(id), shown(time));
+  if (format > LineFormat::kJson ||
+      (format_ != LineFormat::kGuess && format != LineFormat::kGuess && format != format_))
+    fail("{}: expected the state of streams in the same format, got another", where);
+  if (format != LineFormat::kGuess) format_ = format;
+  if (!header.empty()) read_header(header);
+  pool_.load(reader);
+  if (reader.left() != 0) reader.damaged();
+  position_ = position;
+}
+
+}  // namespace remede

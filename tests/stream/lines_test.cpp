@@ -1,0 +1,192 @@
+#include "remede/stream/lines.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "remede/base/error.h"
+#include "remede/base/file.h"
+#include "remede/model/file.h"
+#include "support/error_of.h"
+#include "support/random_model.h"
+#include "support/snow.h"
+
+namespace remede {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::StartsWith;
+
+// Feeds the lines of a text; gives all that was answered, and the problems.
+struct Fed {
+  std::string out;
+  std::vector<std::string> problems;
+};
+Fed feed(LineSession& session, const std::string& text) {
+  Fed fed;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = text.find('\n', at);
+    if (!session.add(std::string_view(text).substr(at, end - at), end - at + 1, fed.out))
+      fed.problems.push_back(session.problem());
+    at = end + 1;
+  }
+  return fed;
+}
+
+Model snow_with_id() {
+  Model model = test::model_of_snow();
+  model.schema.id = "station";
+  model.schema.time = "day";
+  return model;
+}
+
+TEST(Lines, MalformedLinesChangeNothing) {
+  const Model model = snow_with_id();
+  LineSession clean(model, {}), dirty(model, {});
+  const std::string begin = "day,station,rain,temp\n1,a,32,3\n1,b,60,-1\n", end = "2,a,1,1\n2,b,,4\n";
+  const std::string expected = feed(clean, begin + end).out;
+  const Fed fed = feed(dirty, begin + "2,a,1\n2,a,1,1,1\n2,a,x,1\n0,a,1,1\n2,a,\"1,1\n2,a,1e99,1\n\n  \n" + end);
+  EXPECT_EQ(fed.out, expected);
+  ASSERT_EQ(fed.problems.size(), 6U);
+  EXPECT_EQ(fed.problems[0], "line 4: expected 4 cells, got 3");
+  EXPECT_EQ(fed.problems[1], "line 5: expected 4 cells, got more");
+  EXPECT_EQ(fed.problems[2], "line 6: column 'rain': expected a number, got 'x'");
+  EXPECT_THAT(fed.problems[3], HasSubstr("line 7: column 'day': expected times in order"));
+  EXPECT_THAT(fed.problems[4], HasSubstr("expected a quote"));
+  EXPECT_THAT(fed.problems[5], HasSubstr("fits a float"));
+  EXPECT_EQ(dirty.position().malformed, 6U);
+  EXPECT_EQ(dirty.position().rows, 4U);
+  EXPECT_EQ(dirty.position().lines, 13U);
+}
+
+TEST(Lines, JsonAndCsvAgree) {
+  const Model model = snow_with_id();
+  LineSession csv(model, {}), json(model, {});
+  feed(csv, "station;day;temp;rain\r\na;1;3;2\r\na;2;;\"0.5\"\r\n");
+  const Fed fed = feed(json,
+                       "{\"station\": \"a\", \"day\": 1, \"rain\": 2, \"temp\": 3}\n"
+                       "{\"rain\": \"0.5\", \"day\": 2, \"station\": \"a\", \"temp\": null}\n");
+  EXPECT_THAT(fed.problems, IsEmpty());
+  EXPECT_THAT(fed.out, StartsWith("{\"station\": \"a\", \"day\": 1, \"prediction\": "));
+  StateWriter one, two;
+  csv.pool().save(one);
+  json.pool().save(two);
+  EXPECT_EQ(one.bytes(), two.bytes());
+}
+
+TEST(Lines, JsonThatIsNoRow) {
+  const Model model = snow_with_id();
+  LineSession session(model, {.format = LineFormat::kJson});
+  const Fed fed = feed(session,
+                       "[1]\n{\n{\"station\": \"a\"}\n{\"station\": \"a\", \"day\": 1, \"rain\": [1], \"temp\": 0}\n"
+                       "{\"station\": null, \"day\": 1, \"rain\": 1, \"temp\": 0}\n"
+                       "{\"station\": \"a\", \"day\": 1, \"rain\": true, \"temp\": 0}\n");
+  EXPECT_EQ(fed.problems.size(), 6U);
+  EXPECT_EQ(fed.out, "");
+  EXPECT_THAT(fed.problems[2], HasSubstr("expected the key 'rain' (null where the value is missing)"));
+  EXPECT_THAT(fed.problems[5], HasSubstr("expected a number, got 'true'"));
+}
+
+TEST(Lines, HeadersThatDoNotFitAreErrors) {
+  const Model model = snow_with_id();
+  const auto error = [&](const std::string& header) {
+    LineSession session(model, {});
+    return testing::error_of([&] { feed(session, header + "\n"); });
+  };
+  EXPECT_THAT(error("day,station,rain"), HasSubstr("expected the input column 'temp' once, got none"));
+  EXPECT_THAT(error("day,station,rain,temp,temp"), HasSubstr("got several"));
+  EXPECT_THAT(error("station,rain,temp"), HasSubstr("time column (--time none: do without)"));
+  EXPECT_THAT(error("day,rain,temp"), HasSubstr("id column"));
+}
+
+TEST(Lines, GoesOnFromItsState) {
+  const Model model = snow_with_id();
+  const std::string begin = "day,station,rain,temp\n1,a,32,3\n1,b,60,-1\nbad\n", end = "2,a,1,1\n2,b,,4\n";
+  LineSession whole(model, {});
+  const std::string expected = feed(whole, begin + end).out;
+  LineSession first(model, {});
+  const std::string out = feed(first, begin).out;
+  const std::string bytes = first.save();
+  LineSession second(model, {});
+  second.load(bytes, "state");
+  EXPECT_EQ(out + feed(second, end).out, expected);
+  EXPECT_EQ(second.position().bytes, begin.size() + end.size());
+  EXPECT_EQ(second.position().malformed, 1U);
+  EXPECT_EQ(LineSession::saved_position(bytes, "state").bytes, begin.size());
+  EXPECT_EQ(LineSession::saved_position(bytes, "state").rows, 2U);
+}
+
+// A file that an earlier version wrote; it must be read for ever.
+TEST(Lines, OldStatesAreRead) {
+  const std::string folder = REMEDE_TESTS_DIR "/stream/files/";
+  const Model model = load_model(folder + "v1_model.json");
+  LineSession session(model, {});
+  session.load(read_file(folder + "v1.state"), "v1.state");
+  EXPECT_EQ(feed(session, "b,2,21,1\na,3,,4\n").out, read_file(folder + "v1_expected.csv"));
+}
+
+TEST(Lines, DamagedStatesAreErrors) {
+  const Model model = snow_with_id();
+  LineSession session(model, {});
+  feed(session, "day,station,rain,temp\n1,a,2,3\n");
+  const std::string bytes = session.save();
+  const auto error = [&](const std::string& wrong, const Model& of, const LineOptions& options) {
+    LineSession other(of, options);
+    return testing::error_of([&] { other.load(wrong, "f"); });
+  };
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    EXPECT_THAT(error(bytes.substr(0, i), model, {}), StartsWith("f: expected")) << i;
+    std::string changed = bytes;
+    changed[i] = static_cast<char>(changed[i] ^ 4);
+    EXPECT_THAT(error(changed, model, {}), StartsWith("f: expected")) << i;
+  }
+  Model other = model;
+  other.fill[0] += 1.0F;
+  EXPECT_THAT(error(bytes, other, {}), HasSubstr("got that of another model"));
+  EXPECT_THAT(error(bytes, model, {.id = "none"}), HasSubstr("id column"));
+  EXPECT_THAT(error(bytes, model, {.format = LineFormat::kJson}), HasSubstr("same format"));
+}
+
+TEST(Lines, InputsThatDriftAreReported) {
+  Model model = test::model_of_snow();
+  model.schema.id = model.schema.time = "";
+  EXPECT_THROW(LineSession(model, {.watch = true}), Error);
+  model.input_range = {{0.0F, 10.0F}, {-5.0F, 20.0F}};
+  LineSession session(model, {.watch = true});
+  std::string rows = "rain,temp\n";
+  for (int i = 0; i < 200; ++i) rows += i % 2 == 0 ? "50,1\n" : "1,\n";
+  feed(session, rows);
+  const std::vector<std::string> lines = session.watch()->take();
+  ASSERT_EQ(lines.size(), 1U);
+  EXPECT_EQ(lines[0], "rows 1 to 200: rain: 50% of the values lie outside 0 to 10, where 90% of the training data lay");
+  EXPECT_THAT(session.watch()->take(), IsEmpty());
+}
+
+TEST(Rows, WordsNumbersAndTimes) {
+  Schema schema;
+  schema.inputs = {"x", "wind = N", "wind = S", "on", "t_gap"};
+  schema.codes = {{"wind = N", "wind", false, {"N"}, {1.0F}, 0.0F},
+                  {"wind = S", "wind", false, {"S"}, {1.0F}, 0.0F},
+                  {"on", "on", false, {"no", "yes"}, {0.0F, 1.0F}, {}},
+                  {"t_gap", "t", true, {}, {}, {}}};
+  RowInputs row(schema);
+  EXPECT_THAT(row.columns(), ::testing::ElementsAre("x", "wind", "on"));
+  EXPECT_TRUE(row.needs_time());
+  row.text(0, " 1.5 ");
+  row.text(1, "S");
+  row.text(2, "YES");
+  const auto x = row.finish(12.0, 10.0);
+  EXPECT_THAT(std::vector<float>(x.begin(), x.end()), ::testing::ElementsAre(1.5F, 0.0F, 1.0F, 1.0F, 2.0F));
+  row.missing(0);
+  row.text(1, "E");
+  row.text(2, "perhaps");
+  const auto y = row.finish(12.0, NAN);
+  EXPECT_TRUE(std::isnan(y[0]) && y[1] == 0.0F && y[2] == 0.0F && std::isnan(y[3]) && std::isnan(y[4]));
+  EXPECT_EQ(row.unknown_words(1), 1U);
+  EXPECT_EQ(row.unknown_words(2), 1U);
+  row.text(1, "");
+  EXPECT_TRUE(std::isnan(row.finish(1.0, 0.0)[1]));
+}
+
+}  // namespace
+}  // namespace remede
