@@ -32,6 +32,19 @@ endif()
 configure_file(${CMAKE_CURRENT_LIST_DIR}/remede.pc.in ${PROJECT_BINARY_DIR}/remede.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/remede.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT library)
 
+# The C interface, for which nothing else needs to be there: find_package(remede-c), or pkg-config remede-c.
+if(TARGET remede_c)
+  install(TARGETS remede_c EXPORT remede-c-targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library)
+  install(EXPORT remede-c-targets NAMESPACE remede:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/remede-c COMPONENT library)
+  install(FILES ${PROJECT_SOURCE_DIR}/capi/remede.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT library)
+  configure_file(${CMAKE_CURRENT_LIST_DIR}/remede-c-config.cmake.in ${PROJECT_BINARY_DIR}/remede-c-config.cmake COPYONLY)
+  write_basic_package_version_file(${PROJECT_BINARY_DIR}/remede-c-config-version.cmake COMPATIBILITY SameMinorVersion)
+  install(FILES ${PROJECT_BINARY_DIR}/remede-c-config.cmake ${PROJECT_BINARY_DIR}/remede-c-config-version.cmake
+          DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/remede-c COMPONENT library)
+  configure_file(${CMAKE_CURRENT_LIST_DIR}/remede-c.pc.in ${PROJECT_BINARY_DIR}/remede-c.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/remede-c.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT library)
+endif()
+
 # The program writes its own pages and completions when it is installed.
 install(CODE "
   set(share \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATAROOTDIR}\")

@@ -57,3 +57,20 @@ export PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name remede.pc)")
 c++ "$folder/program/main.cpp" $(pkg-config --cflags --libs --define-variable=prefix="$prefix" remede) -o "$folder/by_pkg_config"
 by_pkg_config=$("$folder/by_pkg_config" "$folder/model.json")
 [[ $by_cmake == *" steps, "* && $by_cmake == "$by_pkg_config" ]] || { echo "expected the same figures twice, got '$by_cmake' and '$by_pkg_config'"; exit 1; }
+
+# The C interface, from C alone.
+mkdir "$folder/c"
+cp examples/live.c "$folder/c/"
+cat >"$folder/c/CMakeLists.txt" <<'CMAKE'
+cmake_minimum_required(VERSION 3.25)
+project(live LANGUAGES C)
+find_package(remede-c 0.1 REQUIRED)
+add_executable(live live.c)
+target_link_libraries(live PRIVATE remede::c)
+CMAKE
+cmake -S "$folder/c" -B "$folder/c/build" -DCMAKE_PREFIX_PATH="$prefix" >"$folder/log" 2>&1 &&
+  cmake --build "$folder/c/build" >>"$folder/log" 2>&1 || { cat "$folder/log"; exit 1; }
+by_cmake=$(printf '0.5\n0\n1\n' | "$folder/c/build/live" "$folder/model.json")
+cc "$folder/c/live.c" $(pkg-config --cflags --libs --define-variable=prefix="$prefix" remede-c) -o "$folder/c/live"
+by_pkg_config=$(printf '0.5\n0\n1\n' | LD_LIBRARY_PATH=$(dirname "$(find "$prefix" -name libremede_c.so)") "$folder/c/live" "$folder/model.json")
+[[ $by_cmake == -1,0,1* && $by_cmake == "$by_pkg_config" ]] || { echo "expected the same answers twice, got '$by_cmake' and '$by_pkg_config'"; exit 1; }
