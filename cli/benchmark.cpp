@@ -20,7 +20,7 @@
 #include "remede/base/threads.h"
 #include "remede/base/vector_targets.h"
 #include "remede/data/tasks.h"
-#include "remede/executor/start.h"
+#include "remede/executor/executor.h"
 #include "remede/executor/workload.h"
 #include "remede/model/batch.h"
 #include "remede/model/file.h"
@@ -56,6 +56,8 @@ struct BenchmarkFlags {
   double slope = 4;
   double seconds = 2;
   std::int64_t trained = 0;
+  std::string device = "cpu";
+  int starts = 1;
   std::uint64_t seed = 1;
   std::string model;
   std::string data;
@@ -198,6 +200,51 @@ Json train(const BenchmarkFlags& flags) {
           {"trained", flags.trained}};
 }
 
+// Many starts of one shape at a time, through an executor: as a search trains them. Data are loaded once.
+Json train_starts(const BenchmarkFlags& flags) {
+  StartPlan plan;
+  plan.shape = shape_of(flags);
+  plan.gradient = gradient_of(flags);
+  plan.batch = static_cast<int>(flags.batch.value_or(512));
+  plan.rates.fill(kTimingLearningRate);
+  plan.seed = flags.seed;
+  TrainingData data;
+  data.training = random_sequences({plan.shape, whole_batches(flags, static_cast<std::size_t>(plan.batch)),
+                                    static_cast<std::size_t>(flags.length), flags.seed},
+                                   Task::kClassification);
+  data.fill.assign(static_cast<std::size_t>(plan.shape.n_x), 0.0F);
+  const auto executor = make_executor(flags.device == "gpu" ? Device::kGpu : Device::kCpu, {&data}, flags.threads);
+  std::vector<std::unique_ptr<Trainer>> starts;
+  std::vector<Trainer*> all;
+  for (int i = 0; i < flags.starts; ++i) {
+    plan.stream = static_cast<std::uint64_t>(i);
+    starts.push_back(executor->start(plan, 0));
+    starts.back()->begin_at(random_parameters(plan.shape, flags.seed + plan.stream));
+    all.push_back(starts.back().get());
+  }
+  // A call takes a slice of the time: what starts and ends a call is then small beside it.
+  std::uint64_t updates = 8;
+  for (double passed = 0; passed < flags.seconds / kSlices / 2;) {
+    const double begin = now();
+    executor->advance(all, updates);
+    passed = now() - begin;
+    updates = std::max(updates, static_cast<std::uint64_t>(static_cast<double>(updates) *
+                                                           std::min(16.0, flags.seconds / kSlices / passed)));
+  }
+  const double steps = static_cast<double>(flags.starts) * static_cast<double>(updates) *
+                       static_cast<double>(plan.batch) * static_cast<double>(flags.length);
+  const Rate rate = measure(flags.seconds, steps, [&] { executor->advance(all, updates); });
+  return {{"benchmark", "train"},
+          {"steps_per_second", rate.median},
+          {"best_steps_per_second", rate.best},
+          {"update_microseconds", 1e6 * steps / static_cast<double>(updates) / rate.median},
+          {"device", flags.device},
+          {"starts", flags.starts},
+          {"batch", plan.batch},
+          {"split_gradient", flags.split_gradient},
+          {"slope", flags.slope}};
+}
+
 // The model file given, or a random tree.
 Model model_for(const BenchmarkFlags& flags) {
   if (!flags.model.empty()) return load_model(flags.model);
@@ -280,7 +327,11 @@ void benchmark(const BenchmarkFlags& flags) {
   if (static_cast<double>(flags.batch.value_or(1)) * static_cast<double>(flags.length) > kMaxBatchSteps)
     throw UsageError(fmt::format("benchmark: expected a batch of at most {:.0f} steps, got {} sequences of {}",
                                  kMaxBatchSteps, flags.batch.value_or(1), flags.length));
-  Json result = flags.what == "train"     ? train(flags)
+  const bool executor = flags.device == "gpu" || flags.starts > 1;
+  if (executor && (flags.what != "train" || flags.trained > 0))
+    throw UsageError("benchmark: expected --device gpu and --starts with train and without --trained");
+  Json result = executor                  ? train_starts(flags)
+                : flags.what == "train"   ? train(flags)
                 : flags.what == "predict" ? predict_whole(flags)
                                           : step_live(flags);
   const int threads = flags.what == "stream" ? 1 : flags.threads > 0 ? flags.threads : hardware_threads();
@@ -350,6 +401,14 @@ void add_benchmark(CLI::App& app) {
                    "train: first train for N updates on the task sign-memory, then measure that tree")
       ->check(CLI::Range(0, 1000000).description(""))
       ->type_name("N");
+  verb->add_option("--device", flags->device, "train: what computes: cpu, gpu")
+      ->check(one_of({"cpu", "gpu"}))
+      ->type_name("DEVICE")
+      ->capture_default_str();
+  verb->add_option("--starts", flags->starts, "train: starts that are trained side by side, as in a search")
+      ->check(CLI::Range(1, 65536).description(""))
+      ->type_name("N")
+      ->capture_default_str();
   reads_file(verb->add_option("--model", flags->model, "predict, stream: measure this model instead of a random tree")
                  ->type_name("FILE"));
   reads_file(verb->add_option("--data", flags->data, "predict, stream: measure on the sequences of this file")

@@ -278,6 +278,8 @@ void train(const CLI::App& verb, TrainFlags flags) {
   } else if (!asked) {
     checkpoint.remove();
   }
+  for (const std::string& note : result.notes)
+    if (!flags.quiet) print_error("note: {}\n", note);
   if (result.late && !flags.quiet)
     print_error("note: the time limit ended the search; another run may give another model\n");
   report(flags, result);

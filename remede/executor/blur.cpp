@@ -21,9 +21,11 @@ Blur::Blur(const StartPlan& plan, const TrainingData& data)
   shift_.resize(offset_.size());
 }
 
+std::uint64_t Blur::drawn(std::uint64_t epoch) const { return Random(seed_, stream_ + epoch).bits(); }
+
 const Sequences& Blur::batch(std::span<const std::uint32_t> numbers, std::uint64_t epoch) {
   batch_ = select(data_->training, numbers);
-  const std::uint64_t drawn = Random(seed_, stream_ + epoch).bits();
+  const std::uint64_t drawn = this->drawn(epoch);
   const std::size_t n_x = shift_.size();
   float* x = batch_.x.data();
   for (std::size_t i = 0; i < numbers.size(); ++i) {

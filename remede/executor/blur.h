@@ -21,6 +21,11 @@ class Blur {
   // changes nothing. A missing value stays missing. Valid until the next call.
   const Sequences& batch(std::span<const std::uint32_t> numbers, std::uint64_t epoch);
 
+  // What the noise of an epoch is drawn from, and the largest noise and offset of each input (n_x).
+  std::uint64_t drawn(std::uint64_t epoch) const;
+  std::span<const float> noise() const { return noise_; }
+  std::span<const float> offset() const { return offset_; }
+
   // Gives back the memory of the last batch: a start that waits for its turn holds none.
   void release() { batch_ = Sequences(); }
 

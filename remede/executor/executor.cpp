@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "remede/base/threads.h"
+#include "remede/executor/cuda/cuda.h"
 #include "remede/executor/engine.h"
 
 namespace remede {
@@ -93,6 +94,7 @@ class HostExecutor final : public Executor {
 }  // namespace
 
 std::unique_ptr<Executor> make_executor(Device device, std::vector<const TrainingData*> data, int threads) {
+  if (device == Device::kGpu) return make_gpu_executor(std::move(data), threads);
   const auto make = device == Device::kPlain ? make_double_engine : make_engine;
   return std::make_unique<HostExecutor>(make, std::move(data), threads);
 }

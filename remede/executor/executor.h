@@ -13,13 +13,14 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "remede/executor/trainer.h"
 
 namespace remede {
 
-enum class Device : std::uint8_t { kCpu, kPlain };
+enum class Device : std::uint8_t { kCpu, kPlain, kGpu };
 
 // Asked after every update: true ends the call early.
 using Pause = std::function<bool()>;
@@ -55,10 +56,14 @@ class Executor {
   // Updates with as many validations as the plans say, evenly spread. The same as advance() and validate() in turn, but
   // starts need not wait for one another.
   virtual void round(std::span<Trainer* const> starts, const Round& round) = 0;
+
+  // What the user should know about how starts ran, one line; empty where there is nothing to say.
+  virtual std::string note() const { return {}; }
 };
 
 // kCpu: the vector kernels. kPlain: the readable form of the formulas, in double; slow, and what all others are held
-// to. The data must outlive the executor. threads: 0 is all of the machine's; they do not change the result.
+// to. kGpu: a GPU (executor/cuda); throws Error where none can be used. The data must outlive the executor. threads: 0
+// is all of the machine's; they do not change the result.
 std::unique_ptr<Executor> make_executor(Device device, std::vector<const TrainingData*> data, int threads);
 
 }  // namespace remede

@@ -113,15 +113,20 @@ Adam::Adam(const Shape& shape, const Rates& rates)
   }
 }
 
-void Adam::update(Parameters<float>& parameters, const Parameters<float>& gradient, float clip, float factor) {
+Adam::Step Adam::next(float factor) {
   first_power_ *= static_cast<double>(kFirst);
   second_power_ *= static_cast<double>(kSecond);
   const double second = std::sqrt(1.0 - second_power_);
   const double correction = second / (1.0 - first_power_);
+  return {static_cast<float>(static_cast<double>(factor) * correction),
+          static_cast<float>(second * static_cast<double>(kSmall))};
+}
+
+void Adam::update(Parameters<float>& parameters, const Parameters<float>& gradient, float clip, float factor) {
+  const Step step = next(factor);
   static const RunAdam run = choose_kernel();
   run({rate_.size(), gradient.values.data(), rate_.data(), parameters.values.data(), mean_.data(), square_.data(), clip,
-       static_cast<float>(static_cast<double>(factor) * correction),
-       static_cast<float>(second * static_cast<double>(kSmall))});
+       step.factor, step.small});
 }
 
 void Adam::shrink(std::span<float> values, float amount) {

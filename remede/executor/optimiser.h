@@ -34,6 +34,16 @@ class Adam {
   // REQUIRES: both have the shape given at construction.
   void update(Parameters<float>& parameters, const Parameters<float>& gradient, float clip, float factor);
 
+  // What update() multiplies the rates by and adds to the root of the mean square, for whoever makes the update
+  // elsewhere; counts it.
+  struct Step {
+    float factor = 1;
+    float small = kSmall;
+  };
+  Step next(float factor);
+  std::span<float> mean() { return mean_; }
+  std::span<float> square() { return square_; }
+
   // Brings each value closer to 0 by this amount, at most to 0.
   static void shrink(std::span<float> values, float amount);
 

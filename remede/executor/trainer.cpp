@@ -75,9 +75,13 @@ void Trainer::shrink(float factor) {
     Adam::shrink(parameters_[group], plan_.shrink * factor * plan_.rates[static_cast<std::size_t>(group)]);
 }
 
+// The first ones count alike.
+float Trainer::average_weight(std::uint64_t update) const {
+  return std::max(plan_.average, 1.0F / static_cast<float>(update - averaged_from_ + 1));
+}
+
 void Trainer::average() {
-  // The first ones count alike.
-  const float weight = std::max(plan_.average, 1.0F / static_cast<float>(updates_ - averaged_from_ + 1));
+  const float weight = average_weight(updates_);
   for (std::size_t i = 0; i < average_.values.size(); ++i)
     average_.values[i] += weight * (parameters_.values[i] - average_.values[i]);
 }
@@ -98,6 +102,25 @@ void Trainer::advance_to(std::uint64_t updates, Engine& engine, const std::funct
     if (pause && pause()) break;
   }
   if (blur_) blur_->release();
+}
+
+Trainer::PlannedUpdate Trainer::plan_update() {
+  const std::uint64_t update = updates_ + planned_++;
+  PlannedUpdate planned;
+  planned.batch = next_batch();
+  if (blur_) planned.drawn = blur_->drawn(epoch_);
+  const float factor = schedule_.factor(update);
+  planned.step = adam_.next(factor);
+  planned.shrink = plan_.shrink * factor;
+  planned.average = average_weight(update);
+  return planned;
+}
+
+void Trainer::made(std::uint64_t planned, std::uint64_t updates, const BatchLoss& since_validation, bool lost) {
+  updates_ += updates;
+  planned_ -= planned;
+  since_validation_ = since_validation;
+  lost_ = lost;
 }
 
 std::uint64_t updates_per_epoch(std::size_t sequences, int batch) {
@@ -123,6 +146,11 @@ std::span<const std::uint32_t> Trainer::next_batch() {
 
 BatchLoss Trainer::validate(Engine& engine) {
   const BatchLoss loss = engine.loss(average_, data_->objective, data_->validation, data_->fill, validation_);
+  note_validation(loss);
+  return loss;
+}
+
+void Trainer::note_validation(const BatchLoss& loss) {
   validation_curve_.push_back(loss.mean());
   training_curve_.push_back(since_validation_.mean());
   since_validation_ = BatchLoss();
@@ -136,7 +164,6 @@ BatchLoss Trainer::validate(Engine& engine) {
     best_accuracy_ = loss.accuracy();
     best_updates_ = updates_;
   }
-  return loss;
 }
 
 void Trainer::begin_at(const Parameters<float>& parameters) { parameters_ = average_ = parameters; }

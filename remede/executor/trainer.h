@@ -38,6 +38,28 @@ class Trainer {
   // Loss on all validation data, added to the curves; the parameters are kept when it is the lowest so far.
   BatchLoss validate(Engine& engine);
 
+  // For executors that make updates elsewhere, several at a time (executor/cuda). plan_update() says what the next
+  // update is made of, and moves on to the one after it; made() says what became of the first `planned` of those,
+  // `updates` of which were made. What updates change is in moving(), to be brought up to date before anything else is
+  // done with the start.
+  struct PlannedUpdate {
+    std::span<const std::uint32_t> batch;  // valid until the next call
+    std::uint64_t drawn = 0;               // what the noise of its epoch is drawn from
+    Adam::Step step;
+    float shrink = 0;   // writes and linear leaves come closer to 0 by this part of their rates
+    float average = 1;  // weight of the newest parameters in the average
+  };
+  struct Moving {
+    std::span<float> parameters, average, mean, square;  // (total)
+    std::span<float> before;                             // (training sequences, n_m) or empty
+  };
+  PlannedUpdate plan_update();
+  Moving moving() { return {parameters_.values, average_.values, adam_.mean(), adam_.square(), before_}; }
+  const BatchLoss& since_validation() const { return since_validation_; }
+  void made(std::uint64_t planned, std::uint64_t updates, const BatchLoss& since_validation, bool lost);
+  void note_validation(const BatchLoss& loss);  // of the averaged parameters on all validation data
+  const std::optional<Blur>& blur() const { return blur_; }
+
   // From now on the rates fall to zero over `length` updates.
   void begin_decay(std::uint64_t length) { schedule_ = {updates_, length}; }
   // Takes these parameters instead of those drawn. REQUIRES: the shape of the plan; no update has been made.
@@ -75,6 +97,7 @@ class Trainer {
 
   void update(Engine& engine);
   void carry_over(std::span<const std::uint32_t> batch);
+  float average_weight(std::uint64_t update) const;
   void shrink(float factor);
   void average();
   BatchLoss batch_gradient(std::span<const std::uint32_t> batch, Engine& engine);
@@ -97,6 +120,7 @@ class Trainer {
   std::vector<std::uint32_t> validation_;  // 0, 1, 2, ...: all of them
   std::size_t position_ = 0;               // in order_
   std::uint64_t updates_ = 0;
+  std::uint64_t planned_ = 0;        // updates beyond that, by plan_update()
   std::uint64_t averaged_from_ = 0;  // the update at which the average began
   bool lost_ = false;
   std::uint64_t validated_at_ = 0;

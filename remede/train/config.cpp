@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "remede/base/error.h"
+#include "remede/executor/cuda/cuda.h"
 #include "remede/train/effects.h"
 
 namespace remede {
@@ -205,13 +206,20 @@ void check(const Config& config) {
   for (const HyperParameter& p : hyper_parameters()) p.set(copy, p.get(config));
   if (config.updates && config.epochs)
     fail("expected --updates or --epochs, got both ({} and {})", *config.updates, *config.epochs);
+  if (config.device != DeviceChoice::kCpu && config.executor != Device::kCpu)
+    fail("--device: expected cpu beside --executor plain, got {}",
+         config.device == DeviceChoice::kGpu ? "gpu" : "auto");
+  if (config.device == DeviceChoice::kGpu && !why_no_gpu().empty())
+    fail("--device: expected a GPU, got none: {}", why_no_gpu());
   expect_effects(config);
 }
+
+Device device_of(const Config& config) { return config.device == DeviceChoice::kGpu ? Device::kGpu : config.executor; }
 
 std::vector<std::pair<std::string, std::string>> settings(const Config& config) {
   std::vector<std::pair<std::string, std::string>> list;
   for (const HyperParameter& p : hyper_parameters())
-    if (p.saved()) list.emplace_back(p.name, p.get(config));
+    if (p.saved() && (!p.of_device() || p.given(config))) list.emplace_back(p.name, p.get(config));
   return list;
 }
 

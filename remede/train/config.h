@@ -16,6 +16,7 @@ namespace remede {
 
 enum class FormChoice : std::uint8_t { kAuto, kPaper, kRich };
 enum class ClassWeights : std::uint8_t { kNone, kBalanced };
+enum class DeviceChoice : std::uint8_t { kCpu, kGpu, kAuto };
 enum class Effort : std::uint8_t { kQuick, kDefault, kThorough };
 
 // A duration; as text "30s", "5m", "2h" or a plain number of seconds.
@@ -52,7 +53,8 @@ struct HyperParameter {
   // Whether the user set it: it differs from its default.
   bool given(const Config& config) const { return get(config) != get(Config()); }
   bool is_switch() const { return words == "no|yes" && get(Config()) == "no"; }  // a flag without a value
-  bool saved() const { return group != "Machine"; }  // whether it belongs in a model file and in a checkpoint
+  bool saved() const { return group != "Machine"; }     // whether it belongs in a model file and in a checkpoint,
+  bool of_device() const { return group == "Device"; }  // there only where it is not the default, and free to change
 };
 
 std::span<const HyperParameter> hyper_parameters();
@@ -65,6 +67,9 @@ void check(const Config& config);
 std::vector<std::pair<std::string, std::string>> settings(const Config& config);
 // Throws Error naming `where` for a name or value it does not know.
 Config config_from_settings(std::span<const std::pair<std::string, std::string>> settings, const std::string& where);
+
+// What trains its starts. REQUIRES: the device is not auto.
+Device device_of(const Config& config);
 
 // `base` with what the configuration fixes.
 LeafForm fixed_by(const Config& config, LeafForm base);

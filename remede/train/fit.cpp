@@ -10,6 +10,7 @@
 
 #include "remede/base/error.h"
 #include "remede/base/threads.h"
+#include "remede/executor/cuda/cuda.h"
 #include "remede/model/ranges.h"
 #include "remede/simplify/simplify.h"
 #include "remede/train/choose.h"
@@ -31,6 +32,14 @@ Checkpoint checkpoint_base(const Dataset& training, const Dataset* validation, c
   base.data = fingerprint(training);
   if (validation != nullptr) base.data = fingerprint(*validation, base.data);
   return base;
+}
+
+// auto becomes what there is.
+Config with_device(Config config, const Sequences& training) {
+  constexpr std::size_t kLeastSteps = 5000;  // below, a fit takes seconds anywhere
+  if (config.device == DeviceChoice::kAuto)
+    config.device = training.steps() >= kLeastSteps && why_no_gpu().empty() ? DeviceChoice::kGpu : DeviceChoice::kCpu;
+  return config;
 }
 
 double seconds_of_polish(const StartPlan& plan, const Config& config, const Pace& pace) {
@@ -148,7 +157,7 @@ double mean_solved_loss(const std::vector<Prepared>& folds, const Config& config
 std::optional<Model> polished_model(const Finalist& finalist, const TrainingData& all, const Prepared& prepared,
                                     const Schema& schema, const Config& config, const std::function<bool()>& hurry) {
   if (finalist.plan.shape.form.leaf_output != LeafOutput::kLinear) return std::nullopt;
-  const Finalist polished = polish(finalist, all, config.executor, hurry);
+  const Finalist polished = polish(finalist, all, device_of(config), hurry);
   if (polished.parameters.values == finalist.parameters.values) return std::nullopt;
   return model_of(polished, prepared, schema, config);
 }
@@ -215,9 +224,10 @@ std::optional<FrontierChoice> choose_size(std::vector<Candidate>& candidates, co
 
 }  // namespace
 
-Fit fit(const Dataset& training, const Dataset* validation, const Config& config, const Callbacks& callbacks,
+Fit fit(const Dataset& training, const Dataset* validation, const Config& asked, const Callbacks& callbacks,
         const Checkpoint* resume) {
-  check(config);
+  check(asked);
+  const Config config = with_device(asked, training.sequences);
   expect_effects(config, training.schema);
   static_cast<void>(frontier::trends_of(config, training.schema));  // a wrong name is told at once
   Checkpoint base = checkpoint_base(training, validation, config);
@@ -248,6 +258,10 @@ Fit fit(const Dataset& training, const Dataset* validation, const Config& config
   candidates = select_members(std::move(candidates), static_cast<std::size_t>(config.trees), folds,
                               mean_solved_loss(folds, config), config.recipe);
   Fit result;
+  if (!found.note.empty()) result.notes.push_back(found.note);
+  if (resume != nullptr && config_from_settings(resume->settings, "checkpoint").device != config.device)
+    result.notes.push_back(
+        "resumed on another kind of device: the model is not the one that the first would have given");
   result.trained_nodes = candidates.front().trained_nodes;
   result.held_out = folds.front().held_out;
   result.validation = choice && choice->model ? choice->validation : score_held_out(candidates, folds, config.threads);

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "remede/data/dataset.h"
 #include "remede/model/model.h"
@@ -20,7 +22,8 @@ struct Fit {
   int trained_nodes = 0;      // before the tree was simplified
   bool stopped = false;       // by the callback, before its end
   Frontier frontier;          // the models there was a choice of; empty where there was none
-  bool late = false;          // cut short by the time limit: the result depends on the machine
+  std::vector<std::string> notes;  // what the user should know of how it ran, one line each
+  bool late = false;               // cut short by the time limit: the result depends on the machine
 };
 
 // Scores the finished model on data that were used neither for training nor for selection, and records the figures in

@@ -84,7 +84,7 @@ StartPlan single_plan(const Config& config, const Schema& schema, const LeafForm
 
 SearchResult train_single(const StartPlan& plan, const TrainingData& data, const Budget& budget, const Config& config,
                           Session& session) {
-  const std::unique_ptr<Executor> executor = make_executor(config.executor, {&data}, config.threads);
+  const std::unique_ptr<Executor> executor = make_executor(device_of(config), {&data}, config.threads);
   const auto pause = [&session] { return session.pause(); };
   const std::unique_ptr<Trainer> start = executor->start(plan, 0);
   Trainer& trainer = *start;
@@ -109,6 +109,7 @@ SearchResult train_single(const StartPlan& plan, const TrainingData& data, const
     session.progress(progress_of(trainer));
   }
   SearchResult result = result_of(trainer, stopped);
+  result.note = executor->note();
   if (session.keeps_checkpoints()) result.state = state_of(trainer);
   return result;
 }

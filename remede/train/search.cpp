@@ -64,7 +64,7 @@ class Search {
         solved_(config.recipe.solved * constant_),
         finalists_(finalists_of(config)),
         threads_(config.threads <= 0 ? hardware_threads() : config.threads),
-        executor_(make_executor(config.executor, folds, config.threads)) {
+        executor_(make_executor(device_of(config), folds, config.threads)) {
     if (session.resume().empty()) begin_stage(0);
     if (session.watched()) measure_later_stages();
   }
@@ -236,6 +236,7 @@ class Search {
     std::erase_if(done_, [](const Start& start) { return !start.has_best(); });
     std::stable_sort(done_.begin(), done_.end(),
                      [](const Start& a, const Start& b) { return a.best_loss() < b.best_loss(); });
+    result.note = executor_->note();
     result.stopped = stopped;
     result.pace = paces_.back().known() ? paces_.back() : paces_.front();
     for (const Start& start : done_) {

@@ -41,6 +41,7 @@ struct SearchResult {
   std::vector<std::vector<Finalist>> finalists;  // (starts, folds)
   bool stopped = false;                          // by the session, before its end
   Pace pace;                                     // of the last stage
+  std::string note;                              // of the executor
   std::string state;                             // the whole search, for a checkpoint; where the session keeps them
 };
 

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/program.h"
+#include "remede/executor/cuda/cuda.h"
 
 namespace remede {
 namespace {
@@ -75,6 +76,10 @@ Cases parameter_cases() {
        {changes("values.csv " + kSmall + "--objective quantile ", "--quantiles 0.2,0.8"),
         refused("values.csv " + kSmall, "--quantiles 0.2,0.8", "expected --objective quantile")}},
       {"--executor", {changes(kSmall, "--executor plain")}},
+      {"--device",
+       {same(kSmall, "--device auto"),
+        why_no_gpu().empty() ? changes(kSmall, "--device gpu") : refused(kSmall, "--device gpu", "expected a GPU"),
+        refused(kSmall + "--executor plain ", "--device auto", "expected cpu beside --executor plain")}},
       {"--depth", {changes(kSmall, "--depth 2"), changes(kPaper, "--depth 2")}},
       {"--memory", {changes(kSmall, "--memory 1"), changes(kPaper, "--memory 0")}},
       {"--form", {changes(kSmall, "--form paper"), changes(kSmall, "--form rich"), changes(kPaper, "--form rich")}},

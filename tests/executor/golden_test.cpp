@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "remede/executor/cuda/cuda.h"
 #include "remede/executor/plain.h"
 
 namespace remede {
@@ -206,6 +207,12 @@ TEST(golden, plain_engine) {
 
 TEST(golden, fast_engine) {
   const auto engine = make_engine(2);
+  for (const Case& c : cases()) check_engine(c, *engine);
+}
+
+TEST(golden, gpu_engine) {
+  if (!why_no_gpu().empty()) GTEST_SKIP() << "skipped: no GPU: " << why_no_gpu();
+  const auto engine = make_gpu_engine();
   for (const Case& c : cases()) check_engine(c, *engine);
 }
 

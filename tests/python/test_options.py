@@ -25,6 +25,7 @@ CASES = {
     "improve": [({"updates": 100, "starts": 4, "random_state": 1}, {"improve": False}, None), (SMALL, {"improve": True}, "simplified tree")],
     "trees": [({**RICH, "starts": 4, "recipe": {"forest_errors": 100}}, {"trees": 3}, None), (PAPER, {"trees": 2}, "one tree"), (SMALL, {"trees": 5}, "at most as many as starts")],
     "executor": [(SMALL, {"executor": "plain"}, None)],
+    "device": [(SMALL, {"device": "gpu"}, "expected a GPU")],
     "depth": [(SMALL, {"depth": 2}, None)],
     "memory": [(SMALL, {"memory": 1}, None)],
     "form": [(SMALL, {"form": "paper"}, None), (SMALL, {"form": "rich"}, None)],

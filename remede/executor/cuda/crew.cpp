@@ -1,0 +1,334 @@
+#include "remede/executor/cuda/crew.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "remede/base/threads.h"
+
+namespace remede::cuda {
+namespace {
+
+constexpr std::size_t kJudgedSteps = 2048;  // of a chunk of validation data: several blocks share those of a start
+constexpr std::size_t kStreams = 32;        // kernels of different shapes at the same time
+constexpr std::size_t kLossBlocks = 264;    // two for each multiprocessor of a large GPU
+
+std::size_t up_to_four(std::size_t n) { return (n + 3) / 4 * 4; }
+
+std::size_t total_of(const Member& m) { return up_to_four(m.trainer->plan().shape.total()); }
+std::size_t nodes_of(const Member& m) { return up_to_four(static_cast<std::size_t>(m.trainer->plan().shape.nodes())); }
+std::size_t carried_of(const Member& m) {
+  if (m.data->host->continues.empty()) return 0;
+  return up_to_four(m.data->training.count() * static_cast<std::size_t>(m.trainer->plan().shape.n_m));
+}
+std::size_t steps_of(const Member& m) {
+  return up_to_four(m.data->training.most_steps(static_cast<std::size_t>(m.trainer->plan().batch)));
+}
+
+template <typename T>
+void put_all(const std::vector<T>& from, Buffer& to) {
+  to.put(from.data(), from.size() * sizeof(T));
+}
+
+// The members of each shape, one after the other.
+std::vector<std::size_t> by_shape(std::span<const Member> members) {
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    if (std::any_of(order.begin(), order.end(), [&](std::size_t k) { return members[k].shape == members[i].shape; }))
+      continue;
+    for (std::size_t k = i; k < members.size(); ++k)
+      if (members[k].shape == members[i].shape) order.push_back(k);
+  }
+  return order;
+}
+
+// Calls visit(shape, first, count) for each run of one shape in `order`.
+template <typename Visit>
+void each_shape(std::span<const Member> members, const std::vector<std::size_t>& order, const Visit& visit) {
+  for (std::size_t begin = 0; begin < order.size();) {
+    const LoadedShape* const shape = members[order[begin]].shape;
+    std::size_t end = begin;
+    while (end < order.size() && members[order[end]].shape == shape) ++end;
+    visit(shape->shape, begin, end - begin);
+    begin = end;
+  }
+}
+
+}  // namespace
+
+FitData::FitData(const TrainingData& data) : host(&data), training(data.training), validation(data.validation) {
+  std::vector<float> filled = data.fill;
+  filled.resize(static_cast<std::size_t>(data.training.n_x));
+  put_all(filled, fill);
+  put_all(data.continues, continues);
+  put_all(data.objective.quantiles, quantiles);
+  put_all(data.objective.scale, scale);
+  std::vector<std::uint32_t> all(validation.count());
+  std::iota(all.begin(), all.end(), 0U);
+  validation.cut(all, kJudgedSteps, judged);
+  put_all(judged.entries, judged_entries);
+  put_all(judged.chunks, judged_chunks);
+}
+
+const LoadedShape& Shapes::get(const StartPlan& plan, int targets) {
+  for (const Known& k : known_)
+    if (k.shape == plan.shape && k.form == plan.gradient && k.targets == targets) return *k.loaded;
+  auto loaded = std::make_unique<LoadedShape>();
+  loaded->shape = device_shape(plan.shape, plan.gradient, targets, shared_bytes());
+  put_all(loaded->shape.slot, loaded->slot);
+  put_all(loaded->shape.units, loaded->units);
+  known_.push_back({plan.shape, plan.gradient, targets, std::move(loaded)});
+  return *known_.back().loaded;
+}
+
+Start describe(const Member& m) {
+  const TrainingData& data = *m.data->host;
+  const StartPlan& plan = m.trainer->plan();
+  Start s{};
+  s.loss = static_cast<int>(data.objective.loss);
+  s.quantiles = {m.data->quantiles.as<float>(), static_cast<int>(data.objective.quantiles.size())};
+  s.scale = {m.data->scale.as<float>(), static_cast<int>(data.objective.scale.size())};
+  s.data = m.data->training.on_device();
+  s.fill = m.data->fill.as<float>();
+  s.continues = data.continues.empty() ? nullptr : m.data->continues.as<std::uint8_t>();
+  s.sequences = static_cast<std::uint32_t>(m.data->training.count());
+  s.slot = m.shape->slot.as<std::uint32_t>();
+  s.units = m.shape->units.as<SumUnit>();
+  std::copy(plan.rates.begin(), plan.rates.end(), s.rates);
+  s.clip = plan.clip;
+  return s;
+}
+
+std::size_t state_floats(const Member& m) { return 5 * total_of(m) + 2 * carried_of(m) + nodes_of(m); }
+
+std::size_t scratch_floats(const Member& m) {
+  const Layout& l = m.shape->shape.layout;
+  const std::size_t steps = steps_of(m);
+  return steps * (static_cast<std::size_t>(l.record) + 2) +
+         (m.trainer->blur() ? up_to_four(steps * static_cast<std::size_t>(l.n_x)) : 0) +
+         (m.shape->shape.variant.shared ? 0 : up_to_four(static_cast<std::size_t>(l.arena)));
+}
+
+Crew::Crew(std::vector<Member> members, int threads) : members_(std::move(members)), threads_(threads) {
+  std::vector<float> noise;
+  std::size_t scratch = 0;
+  for (const Member& m : members_) {
+    state_at_.push_back(image_.size());
+    scratch_at_.push_back(scratch);
+    scratch += scratch_floats(m);
+    image_.resize(image_.size() + state_floats(m));
+    float* to = image_.data() + state_at_.back();
+    const Trainer::Moving moving = m.trainer->moving();
+    for (const std::span<float> part : {moving.parameters, moving.average, moving.mean, moving.square}) {
+      std::copy(part.begin(), part.end(), to);
+      to += total_of(m);
+    }
+    to += total_of(m);  // the gradient
+    std::copy(moving.before.begin(), moving.before.end(), to);
+    to += 2 * carried_of(m);
+    std::copy(m.trainer->parameters().missing_right.begin(), m.trainer->parameters().missing_right.end(),
+              reinterpret_cast<std::uint8_t*>(to));
+    if (m.trainer->blur()) {
+      noise.insert(noise.end(), m.trainer->blur()->noise().begin(), m.trainer->blur()->noise().end());
+      noise.insert(noise.end(), m.trainer->blur()->offset().begin(), m.trainer->blur()->offset().end());
+    }
+  }
+  put_all(image_, state_);
+  put_all(noise, noise_);
+  scratch_.reserve(scratch * sizeof(float));
+}
+
+Crew::Planned Crew::planned(const Member& m, std::uint64_t updates) const {
+  Planned to;
+  for (std::uint64_t n = 0; n < updates; ++n) {
+    const Trainer::PlannedUpdate next = m.trainer->plan_update();
+    double weight = 0;
+    for (const std::uint32_t s : next.batch) weight += m.data->training.weight(s);
+    const auto first = static_cast<std::uint32_t>(to.batches.chunks.size());
+    const std::uint32_t chunks = m.data->training.cut(next.batch, kChunkSteps, to.batches);
+    to.updates.push_back({first, chunks, static_cast<float>(1.0 / std::max(weight, std::numeric_limits<double>::min())),
+                          next.step.factor, next.step.small, next.shrink, next.average, weight, next.drawn});
+  }
+  return to;
+}
+
+void Crew::plan(std::span<const std::uint64_t> updates) {
+  Plan& plan = plans_[next_];
+  next_ = 1 - next_;
+  std::vector<Planned> parts(members_.size());
+  parallel_for(parts.size(), threads_, [&](std::size_t i, int) { parts[i] = planned(members_[i], updates[i]); });
+  std::vector<std::size_t> entries(1), chunks(1);
+  plan.count.assign(updates.begin(), updates.end());
+  plan.first.assign(1, 0);
+  for (const Planned& part : parts) {
+    entries.push_back(entries.back() + part.batches.entries.size());
+    chunks.push_back(chunks.back() + part.batches.chunks.size());
+    plan.first.push_back(plan.first.back() + part.updates.size());
+  }
+  plan.host_entries.reserve(entries.back() * sizeof(Entry));
+  plan.host_chunks.reserve(chunks.back() * sizeof(Chunk));
+  plan.host_updates.reserve(plan.first.back() * sizeof(Update));
+  parallel_for(parts.size(), threads_, [&](std::size_t i, int) {
+    Planned& part = parts[i];
+    for (Chunk& chunk : part.batches.chunks) chunk.first += static_cast<std::uint32_t>(entries[i]);
+    for (Update& update : part.updates) update.first_chunk += static_cast<std::uint32_t>(chunks[i]);
+    std::copy(part.batches.entries.begin(), part.batches.entries.end(), plan.host_entries.as<Entry>() + entries[i]);
+    std::copy(part.batches.chunks.begin(), part.batches.chunks.end(), plan.host_chunks.as<Chunk>() + chunks[i]);
+    std::copy(part.updates.begin(), part.updates.end(), plan.host_updates.as<Update>() + plan.first[i]);
+  });
+  plan.entries.put_later(plan.host_entries, entries.back() * sizeof(Entry), streams_.copies());
+  plan.chunks.put_later(plan.host_chunks, chunks.back() * sizeof(Chunk), streams_.copies());
+  plan.updates.put_later(plan.host_updates, plan.first.back() * sizeof(Update), streams_.copies());
+}
+
+std::vector<Start> Crew::described(const Plan& plan) const {
+  std::vector<Start> starts;
+  std::size_t noise = 0;
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    const Member& m = members_[i];
+    const std::size_t total = total_of(m), steps = steps_of(m), carried = carried_of(m);
+    const Layout& l = m.shape->shape.layout;
+    Start s = describe(m);
+    float* at = state_.as<float>() + state_at_[i];
+    for (float** part : {&s.parameters, &s.average, &s.mean, &s.square, &s.gradient}) {
+      *part = at;
+      at += total;
+    }
+    s.before = carried > 0 ? at : nullptr;
+    s.after = carried > 0 ? at + carried : nullptr;
+    s.missing_right = reinterpret_cast<std::uint8_t*>(at + 2 * carried);
+    float* scratch = scratch_.as<float>() + scratch_at_[i];
+    s.records = scratch;
+    scratch += steps * static_cast<std::size_t>(l.record);
+    s.leaf = reinterpret_cast<std::int32_t*>(scratch);
+    s.at = reinterpret_cast<std::uint32_t*>(scratch + steps);
+    scratch += 2 * steps;
+    if (m.trainer->blur()) {
+      s.noise = noise_.as<float>() + noise;
+      s.offset_noise = s.noise + l.n_x;
+      noise += 2 * static_cast<std::size_t>(l.n_x);
+      s.noisy = scratch;
+      scratch += up_to_four(steps * static_cast<std::size_t>(l.n_x));
+    }
+    s.arena = m.shape->shape.variant.shared ? nullptr : scratch;
+    s.updates = plan.updates.as<Update>() + plan.first[i];
+    s.update_count = static_cast<std::uint32_t>(plan.count[i]);
+    s.chunks = plan.chunks.as<Chunk>();
+    s.entries = plan.entries.as<Entry>();
+    s.totals = totals_.as<Totals>() + i;
+    starts.push_back(s);
+  }
+  return starts;
+}
+
+void Crew::launch() {
+  std::vector<Totals> totals;
+  for (const Member& m : members_) {
+    const BatchLoss& since = m.trainer->since_validation();
+    totals.push_back({since.loss, since.weight, since.correct, 0, m.trainer->lost() ? 1U : 0U});
+  }
+  put_all(totals, totals_);
+  const std::vector<Start> starts = described(plans_[running_]);
+  const std::vector<std::size_t> order = by_shape(members_);
+  std::vector<Start> sorted;
+  for (const std::size_t i : order) sorted.push_back(starts[i]);
+  put_all(sorted, starts_);
+  streams_.wait_for_copies();
+  std::size_t stream = 0;
+  each_shape(members_, order, [&](const DeviceShape& shape, std::size_t first, std::size_t count) {
+    advance(shape.variant, shape.layout, starts_.as<Start>() + first, count, streams_.get(stream++ % kStreams));
+  });
+}
+
+void Crew::finish() {
+  synchronise();
+  std::vector<Totals> totals(members_.size());
+  totals_.get(totals.data(), totals.size() * sizeof(Totals));
+  const Plan& plan = plans_[running_];
+  running_ = 1 - running_;
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    const Totals& t = totals[i];
+    members_[i].trainer->made(plan.count[i], t.made, {t.loss, t.weight, t.correct}, t.lost != 0);
+  }
+}
+
+void Crew::bring_back() {
+  state_.get(image_.data(), image_.size() * sizeof(float));
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    const Member& m = members_[i];
+    const float* from = image_.data() + state_at_[i];
+    const Trainer::Moving moving = m.trainer->moving();
+    for (const std::span<float> part : {moving.parameters, moving.average, moving.mean, moving.square}) {
+      std::copy_n(from, part.size(), part.begin());
+      from += total_of(m);
+    }
+    from += total_of(m);
+    std::copy_n(from, moving.before.size(), moving.before.begin());
+  }
+}
+
+std::vector<BatchLoss> validation_losses(std::span<const Member> members) {
+  std::vector<float> image;  // averages and sides of missing values
+  std::vector<std::size_t> at;
+  for (const Member& m : members) {
+    at.push_back(image.size());
+    const Trainer::Moving moving = m.trainer->moving();
+    image.insert(image.end(), moving.average.begin(), moving.average.end());
+    image.resize(at.back() + total_of(m) + nodes_of(m));
+    std::copy(m.trainer->parameters().missing_right.begin(), m.trainer->parameters().missing_right.end(),
+              reinterpret_cast<std::uint8_t*>(image.data() + at.back() + total_of(m)));
+  }
+  Buffer state, device_starts, device_jobs, results, scratch;
+  put_all(image, state);
+  const std::vector<std::size_t> order = by_shape(members);
+  std::vector<Start> starts;
+  for (const std::size_t i : order) {
+    const Member& m = members[i];
+    Start s = describe(m);
+    s.data = m.data->validation.on_device();
+    s.continues = nullptr;
+    s.average = state.as<float>() + at[i];
+    s.missing_right = reinterpret_cast<std::uint8_t*>(s.average + total_of(m));
+    s.chunks = m.data->judged_chunks.as<Chunk>();
+    s.entries = m.data->judged_entries.as<Entry>();
+    starts.push_back(s);
+  }
+  put_all(starts, device_starts);
+  std::vector<BatchLoss> losses(members.size());
+  each_shape(members, order, [&](const DeviceShape& shape, std::size_t first, std::size_t count) {
+    std::vector<LossJob> jobs;
+    const auto record = static_cast<std::size_t>(shape.layout.record);
+    const std::size_t arena = shape.variant.shared ? 0 : up_to_four(static_cast<std::size_t>(shape.layout.arena));
+    std::size_t steps = 0;
+    for (std::size_t i = first; i < first + count; ++i) {
+      const Member& m = members[order[i]];
+      for (std::size_t c = 0; c < m.data->judged.chunks.size(); ++c)
+        jobs.push_back({static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(c)});
+      steps = std::max(steps, up_to_four(m.data->validation.most_steps(m.data->validation.count(), kJudgedSteps)));
+    }
+    if (jobs.empty()) return;
+    const std::size_t blocks = std::min(jobs.size(), kLossBlocks), each = steps * (record + 2) + arena;
+    scratch.reserve(blocks * each * sizeof(float));
+    put_all(jobs, device_jobs);
+    results.reserve(jobs.size() * sizeof(Totals));
+    float* const base = scratch.as<float>();
+    const LossScratch memory = {base,
+                                reinterpret_cast<std::int32_t*>(base + blocks * steps * record),
+                                reinterpret_cast<std::uint32_t*>(base + blocks * steps * (record + 1)),
+                                base + blocks * steps * (record + 2),
+                                steps * record,
+                                steps,
+                                arena};
+    cuda::losses(shape.variant, shape.layout, device_starts.as<Start>(), device_jobs.as<LossJob>(), jobs.size(), blocks,
+                 memory, results.as<Totals>());
+    synchronise();
+    std::vector<Totals> of_jobs(jobs.size());
+    results.get(of_jobs.data(), of_jobs.size() * sizeof(Totals));
+    for (std::size_t i = 0; i < jobs.size(); ++i)
+      losses[order[jobs[i].start]] += {of_jobs[i].loss, 0.0, of_jobs[i].correct};
+  });
+  for (std::size_t i = 0; i < members.size(); ++i) losses[i].weight = members[i].data->validation.weight();
+  return losses;
+}
+
+}  // namespace remede::cuda

@@ -1,0 +1,66 @@
+#include "remede/executor/cuda/data_set.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "remede/base/error.h"
+
+namespace remede::cuda {
+
+DataSet::DataSet(const remede::Sequences& data) : has_label_(!data.label.empty()) {
+  if (data.steps() > std::numeric_limits<std::uint32_t>::max())
+    fail("GPU: expected data of at most {} steps, got {}", std::numeric_limits<std::uint32_t>::max(), data.steps());
+  x_.put(data.x.data(), data.x.size() * sizeof(float));
+  label_.put(data.label.data(), data.label.size() * sizeof(std::int32_t));
+  value_.put(data.value.data(), data.value.size() * sizeof(float));
+  weights_.put(data.weight.data(), data.weight.size() * sizeof(float));
+  offset_.put(data.offset.data(), data.offset.size() * sizeof(std::int64_t));
+  missing_ = std::any_of(data.x.begin(), data.x.end(), [](float v) { return std::isnan(v); });
+  for (std::size_t s = 0; s < data.count(); ++s) {
+    double sum = 0;
+    for (auto t = data.offset[s]; t < data.offset[s + 1]; ++t)
+      sum += static_cast<double>(data.weight[static_cast<std::size_t>(t)]);
+    weight_.push_back(sum);
+    all_ += sum;
+    length_.push_back(static_cast<std::uint32_t>(data.length(s)));
+    longest_ = std::max(longest_, data.length(s));
+    ragged_ = ragged_ || length_.back() != length_.front();
+  }
+}
+
+Sequences DataSet::on_device() const {
+  return {x_.as<float>(),
+          has_label_ ? label_.as<std::int32_t>() : nullptr,
+          value_.as<float>(),
+          weights_.as<float>(),
+          offset_.as<std::int64_t>(),
+          missing_ ? 1 : 0};
+}
+
+std::uint32_t DataSet::cut(std::span<const std::uint32_t> batch, std::size_t steps, Batches& to) const {
+  const std::size_t begin = to.entries.size();
+  for (const std::uint32_t s : batch) to.entries.push_back({s, 0});
+  if (ragged_)
+    std::stable_sort(to.entries.begin() + static_cast<std::ptrdiff_t>(begin), to.entries.end(),
+                     [&](const Entry& a, const Entry& b) { return length_[a.sequence] > length_[b.sequence]; });
+  std::uint32_t chunks = 0;
+  for (std::size_t i = begin; i < to.entries.size(); ++i) {
+    const std::uint32_t length = length_[to.entries[i].sequence];
+    if (i == begin || to.chunks.back().steps + length > steps) {
+      to.chunks.push_back({static_cast<std::uint32_t>(i), 0, 0});
+      ++chunks;
+    }
+    Chunk& chunk = to.chunks.back();
+    to.entries[i].base = chunk.steps;
+    chunk.steps += length;
+    ++chunk.count;
+  }
+  return chunks;
+}
+
+std::size_t DataSet::most_steps(std::size_t batch, std::size_t steps) const {
+  return std::max(longest_, std::min(steps, std::min(batch, count()) * longest_));
+}
+
+}  // namespace remede::cuda

@@ -1,0 +1,47 @@
+// A set of sequences in the device's memory, loaded once, and how batches of it are cut for the kernels.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "remede/executor/cuda/device.h"
+#include "remede/executor/training_data.h"
+
+namespace remede::cuda {
+
+// Steps whose records are in memory at a time, unless a single sequence is longer.
+inline constexpr std::size_t kChunkSteps = 8192;
+
+// The entries and chunks of batches, one after the other.
+struct Batches {
+  std::vector<Entry> entries;
+  std::vector<Chunk> chunks;
+};
+
+class DataSet {
+ public:
+  explicit DataSet(const remede::Sequences& data);
+
+  Sequences on_device() const;
+  std::size_t count() const { return length_.size(); }
+  std::size_t longest() const { return longest_; }
+  double weight(std::uint32_t sequence) const { return weight_[sequence]; }
+  double weight() const { return all_; }
+
+  // Appends the batch: its sequences, longest first, cut into chunks of at most `steps` steps (or one sequence).
+  // Returns the number of chunks.
+  std::uint32_t cut(std::span<const std::uint32_t> batch, std::size_t steps, Batches& to) const;
+  // No chunk of a batch of this size has more steps.
+  std::size_t most_steps(std::size_t batch, std::size_t steps = kChunkSteps) const;
+
+ private:
+  Buffer x_, label_, value_, weights_, offset_;
+  bool has_label_ = false, missing_ = false, ragged_ = false;
+  std::vector<std::uint32_t> length_;
+  std::vector<double> weight_;  // (sequences) sum of its target weights
+  double all_ = 0;
+  std::size_t longest_ = 0;
+};
+
+}  // namespace remede::cuda

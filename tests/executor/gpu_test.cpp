@@ -1,0 +1,218 @@
+// Training on a GPU against the plain form in double. Skipped where there is no GPU.
+#include <algorithm>
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "executor/random_setting.h"
+#include "remede/executor/cuda/cuda.h"
+
+namespace remede {
+namespace {
+
+class Gpu : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!why_no_gpu().empty()) GTEST_SKIP() << "skipped: no GPU: " << why_no_gpu();
+  }
+};
+
+void expect_near(const Parameters<float>& want, const Parameters<float>& got, double tolerance,
+                 const std::string& what) {
+  for (int g = 0; g < kGroups; ++g) {
+    const auto group = static_cast<Group>(g);
+    double scale = 1e-6, worst = 0;
+    for (std::size_t i = 0; i < want[group].size(); ++i) {
+      scale = std::max(scale, static_cast<double>(std::abs(want[group][i])));
+      const double off = static_cast<double>(std::abs(want[group][i] - got[group][i]));
+      worst = std::isnan(off) ? 1e9 : std::max(worst, off);
+    }
+    EXPECT_LE(worst / scale, tolerance) << name(group) << ", " << what;
+  }
+}
+
+std::string words(const Setting& s, std::uint64_t seed) {
+  return "depth " + std::to_string(s.shape.depth) + ", inputs " + std::to_string(s.shape.n_x) + ", cells " +
+         std::to_string(s.shape.n_m) + ", outputs " + std::to_string(s.shape.n_y) + ", seed " + std::to_string(seed);
+}
+
+void expect_same_gradient(const Setting& s, std::uint64_t seed, std::size_t most_sequences) {
+  Random random(seed, 5);
+  const Sequences data = random_data(s, random, 1 + random.below(most_sequences));
+  Parameters<float> p = random_parameters(s.shape, seed);
+  for (float& w : p[Group::kWrite]) w /= std::sqrt(static_cast<float>(s.shape.n_w()));
+  for (auto& right : p.missing_right) right = static_cast<std::uint8_t>(random.below(2));
+  std::vector<float> fill(static_cast<std::size_t>(s.shape.n_x));
+  for (float& f : fill) f = static_cast<float>(random.normal());
+  const std::vector<std::uint32_t> batch = all_of(data);
+  std::vector<float> before(data.count() * static_cast<std::size_t>(s.shape.n_m)), after_plain(before),
+      after_gpu(before);
+  for (float& m : before) m = static_cast<float>(random.uniform(-2.0, 2.0));
+  const Carry carry_plain{before, after_plain}, carry_gpu{before, after_gpu};
+  const bool carried = seed % 2 == 0;
+  Parameters<float> plain, gpu;
+  const BatchLoss a = make_double_engine()->gradient(p, s.form, s.objective(), data, fill, batch, plain,
+                                                     carried ? &carry_plain : nullptr);
+  const auto engine = make_gpu_engine();
+  const BatchLoss b =
+      engine->gradient(p, s.form, s.objective(), data, fill, batch, gpu, carried ? &carry_gpu : nullptr);
+  EXPECT_NEAR(a.mean(), b.mean(), 1e-5 * std::max(1.0, a.mean())) << words(s, seed);
+  EXPECT_NEAR(a.weight, b.weight, 1e-6 * a.weight);
+  EXPECT_NEAR(a.correct, b.correct, 1e-6 * a.weight) << words(s, seed);
+  for (std::size_t i = 0; i < before.size() && carried; ++i) ASSERT_NEAR(after_plain[i], after_gpu[i], 1e-4);
+  expect_near(plain, gpu, 1e-4, words(s, seed));
+  const BatchLoss alone = engine->loss(p, s.objective(), data, fill, batch),
+                  want = make_double_engine()->loss(p, s.objective(), data, fill, batch);
+  EXPECT_NEAR(want.mean(), alone.mean(), 1e-5 * std::max(1.0, want.mean())) << words(s, seed);
+}
+
+TEST_F(Gpu, gives_the_gradient_of_the_plain_form) {
+  Random random(21);
+  for (std::uint64_t seed = 0; seed < 120; ++seed)
+    expect_same_gradient(random_setting(random, static_cast<int>(random.below(8))), seed, 40);
+}
+
+TEST_F(Gpu, gives_the_gradient_of_the_plain_form_in_deep_trees) {
+  Random random(22);
+  for (std::uint64_t seed = 0; seed < 16; ++seed)
+    expect_same_gradient(random_setting(random, 8 + static_cast<int>(random.below(3))), seed, 300);
+}
+
+TEST_F(Gpu, gives_the_gradient_of_the_plain_form_with_many_cells_inputs_and_outputs) {
+  Random random(23);
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    Setting s = random_setting(random, static_cast<int>(random.below(seed % 4 == 0 ? 7 : 4)));
+    s.shape.n_m = static_cast<int>(random.below(65));
+    s.shape.n_x = 1 + static_cast<int>(random.below(80));
+    if (s.wanted.loss != Loss::kQuantile) s.shape.n_y = 2 + static_cast<int>(random.below(20));
+    expect_same_gradient(s, seed, 60);
+  }
+}
+
+TEST_F(Gpu, takes_batches_of_several_chunks) {
+  Random random(24);
+  for (std::uint64_t seed = 0; seed < 6; ++seed) expect_same_gradient(random_setting(random, 3), seed, 4000);
+}
+
+TEST_F(Gpu, takes_the_huber_loss) {
+  Random random(25);
+  Setting s = random_setting(random, 2);
+  s.task = Task::kRegression;
+  s.wanted = {Loss::kHuber, {}, {}};
+  for (int k = 0; k < s.shape.n_y; ++k) s.wanted.scale.push_back(0.5F + static_cast<float>(k));
+  for (std::uint64_t seed = 0; seed < 4; ++seed) expect_same_gradient(s, seed, 40);
+}
+
+// Training data with windows that go on, noise, offsets, averaging and shrinkage.
+TrainingData gpu_data(const Setting& s, std::uint64_t seed) {
+  Random random(seed, 6);
+  TrainingData data;
+  data.objective = s.objective();
+  data.training = random_data(s, random, 70);
+  data.validation = random_data(s, random, 50);
+  data.fill.assign(static_cast<std::size_t>(s.shape.n_x), 0.25F);
+  data.quantiles = input_quantiles(data.training);
+  if (seed % 2 == 0)
+    for (std::size_t i = 0; i < data.training.count(); ++i) data.continues.push_back(i % 3 == 0 ? 0 : 1);
+  return data;
+}
+
+StartPlan gpu_plan(const Setting& s, std::uint64_t seed, std::uint64_t stream) {
+  StartPlan plan;
+  plan.shape = s.shape;
+  plan.gradient = s.form;
+  plan.batch = 20;
+  plan.noise = seed % 3 == 0 ? 0.1F : 0.0F;
+  plan.offset = seed % 3 == 1 ? 0.1F : 0.0F;
+  plan.average = 0.3F;
+  plan.shrink = 0.01F;
+  plan.validations = 2;
+  plan.seed = seed;
+  plan.stream = stream;
+  return plan;
+}
+
+std::string state_of(const Trainer& t) {
+  ByteWriter to;
+  t.save(to);
+  return to.take();
+}
+
+TEST_F(Gpu, trains_as_the_plain_form_does) {
+  Random random(26);
+  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    const Setting s = random_setting(random, static_cast<int>(random.below(5)));
+    const TrainingData data = gpu_data(s, seed);
+    const StartPlan plan = gpu_plan(s, seed, 1);
+    const auto gpu = make_executor(Device::kGpu, {&data}, 2), plain = make_executor(Device::kPlain, {&data}, 2);
+    const auto a = gpu->start(plan, 0), b = plain->start(plan, 0);
+    Trainer *const only_a[] = {a.get()}, *const only_b[] = {b.get()};
+    gpu->advance(only_a, 6);
+    plain->advance(only_b, 6);
+    ASSERT_FALSE(a->lost());
+    EXPECT_EQ(a->updates(), 6U);
+    expect_near(b->parameters(), a->parameters(), 2e-3, words(s, seed));
+    expect_near(b->averaged(), a->averaged(), 2e-3, words(s, seed));
+    gpu->validate(only_a);
+    plain->validate(only_b);
+    EXPECT_NEAR(a->validation_curve().back(), b->validation_curve().back(), 5e-3 * b->validation_curve().back());
+    EXPECT_NEAR(a->training_curve().back(), b->training_curve().back(), 5e-3 * b->training_curve().back());
+  }
+}
+
+// Alone, together with others, in one call or in several, saved and loaded in between: the same bits.
+TEST_F(Gpu, gives_the_same_bits_however_updates_are_cut_into_calls) {
+  Random random(27);
+  for (std::uint64_t seed = 0; seed < 6; ++seed) {
+    const Setting s = random_setting(random, 3);
+    const TrainingData data = gpu_data(s, seed);
+    const auto executor = make_executor(Device::kGpu, {&data}, 2);
+    std::vector<std::unique_ptr<Trainer>> starts;
+    std::vector<Trainer*> all;
+    for (std::uint64_t i = 0; i < 9; ++i) {
+      Setting other = s;
+      other.shape.n_m = static_cast<int>(i * 2);
+      starts.push_back(executor->start(gpu_plan(i == 4 ? s : other, seed, i), 0));
+      all.push_back(starts.back().get());
+    }
+    executor->round(all, Round{40, 0, {}, {}});
+    auto alone = executor->start(gpu_plan(s, seed, 4), 0);
+    Trainer* only[] = {alone.get()};
+    executor->advance(only, 13);
+    const std::string bytes = state_of(*alone);
+    alone = executor->start(gpu_plan(s, seed, 4), 0);
+    ByteReader from(bytes, "state");
+    alone->load(from);
+    only[0] = alone.get();
+    executor->advance(only, 7);
+    executor->validate(only);
+    executor->advance(only, 20);
+    executor->validate(only);
+    EXPECT_EQ(state_of(*alone), state_of(*starts[4])) << words(s, seed);
+  }
+}
+
+TEST_F(Gpu, leaves_deep_trees_to_the_cpu_and_says_so) {
+  Random random(28);
+  const Setting s = random_setting(random, 11);
+  const TrainingData data = gpu_data(s, 1);
+  const auto executor = make_executor(Device::kGpu, {&data}, 2);
+  const auto start = executor->start(gpu_plan(s, 1, 1), 0);
+  Trainer* const only[] = {start.get()};
+  executor->round(only, Round{2, 0, {}, {}});
+  EXPECT_EQ(start->updates(), 2U);
+  EXPECT_NE(executor->note().find("CPU"), std::string::npos);
+}
+
+TEST(NoGpu, is_an_error_that_says_why) {
+  if (why_no_gpu().empty()) GTEST_SKIP() << "there is a GPU";
+  try {
+    make_executor(Device::kGpu, {}, 1);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find(why_no_gpu()), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace remede
