@@ -13,4 +13,5 @@ NB_MODULE(_native, module) {
   remede::python::bind_model(module);
   remede::python::bind_fit(module);
   remede::python::bind_stream(module);
+  remede::python::bind_export(module);
 }

@@ -9,7 +9,7 @@ import re
 
 PAGE = pathlib.Path(__file__).resolve().parent.parent / "docs" / "python.md"
 MARK = "<!-- Below: written by tools/python_reference.py from the docstrings; do not edit. -->\n"
-CLASSES = ["RecurrentTreeClassifier", "RecurrentTreeRegressor", "Stream", "Trace", "Progress", "Tuning"]
+CLASSES = ["RecurrentTreeClassifier", "RecurrentTreeRegressor", "Stream", "StreamPool", "Trace", "Progress", "Tuning"]
 FUNCTIONS = ["load", "cross_validate", "tune", "plot_tree", "plot_trace", "plot_training", "generate", "tasks"]
 
 

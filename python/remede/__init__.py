@@ -11,11 +11,11 @@ from typing import Any
 from ._base import recipe
 from ._data import generate, tasks
 from ._estimators import RecurrentTreeClassifier, RecurrentTreeRegressor
-from ._native import Error, Model, Progress, Stream, __version__
+from ._native import Error, Model, Progress, Stream, StreamPool, __version__
 from ._trace import Trace
 from ._validation import CrossValidation, cross_validate
 
-__all__ = ["CrossValidation", "Error", "Model", "Progress", "RecurrentTreeClassifier", "RecurrentTreeRegressor", "Stream", "Trace", "cross_validate", "generate", "load",
+__all__ = ["CrossValidation", "Error", "Model", "Progress", "RecurrentTreeClassifier", "RecurrentTreeRegressor", "Stream", "StreamPool", "Trace", "cross_validate", "generate", "load",
            "plot_frontier", "plot_trace", "plot_training", "plot_tree", "recipe", "tasks", "tune", "__version__"]
 
 _LATER = {"plot_frontier": "_plots", "plot_tree": "_plots", "plot_trace": "_plots", "plot_training": "_plots", "tune": "_tuning", "Tuning": "_tuning"}

@@ -14,6 +14,7 @@ from typing import Any, Callable, Iterable, NamedTuple, TypeVar
 import numpy as np
 
 from . import _native
+from ._deploy import Deployable
 from ._inputs import LIST_ID, LIST_TIME, Packed, Tables, tables_of
 from ._parameters import PARAMETERS, Parameters
 from ._progress import progress_bar
@@ -103,7 +104,7 @@ class Learnable(NamedTuple):
     per_sequence: bool
 
 
-class Estimator(Parameters):
+class Estimator(Deployable, Parameters):
     """See RecurrentTreeClassifier and RecurrentTreeRegressor."""
 
     _estimator_type: str = ""
@@ -356,11 +357,6 @@ class Estimator(Parameters):
 
     # Use
 
-    def _columns(self) -> list[int]:
-        """Where the model's inputs stand in X: training drops those that nothing reads."""
-        place = {name: k for k, name in enumerate(self._column_names)}
-        return [place[name] for name in self.model_.inputs]
-
     def _outputs(self, packed: Packed) -> np.ndarray:
         """(steps, outputs): probabilities or values."""
         return self.model_.predict(packed.data, threads_of(self.n_jobs))[0]
@@ -374,13 +370,6 @@ class Estimator(Parameters):
         packed = self._read(X)
         leaves = self.model_.predict(packed.data, threads_of(self.n_jobs))[1]
         return packed.shaped(leaves[0] if len(leaves) == 1 else np.ascontiguousarray(leaves.T))
-
-    def stream(self) -> _native.Stream:
-        """A live sequence: its `step(x)` takes the inputs of one step and answers at once. Many streams can share a model."""
-        self._check_fitted()
-        if self.model_.reads_words:
-            raise ValueError("expected a model of numbers, got one that reads words or gaps of time: streams of these are not there yet")
-        return _native.Stream(self.model_, self.n_features_in_, self._columns(), self._answers())
 
     def _answers(self) -> tuple[Any, ...]:
         return ()

@@ -17,15 +17,6 @@ namespace {
 // Of what exported programs promise: it grows when an older caller would misunderstand a newer program.
 constexpr int kProgramVersion = 1;
 
-void check_name(const std::string& name) {
-  constexpr std::size_t kMostName = 40;
-  if (!is_identifier(name) || name.size() > kMostName)
-    fail(
-        "expected a name of at most {} letters, digits and underscores, beginning with a letter and no keyword of C, "
-        "got {}",
-        kMostName, shown(name));
-}
-
 // What a program costs and how it is to be compiled: the comment at its top.
 std::string description(const Model& model, const Tables& tables, const CText& text, const char* language) {
   const std::string what =
@@ -145,7 +136,7 @@ std::string source_text(const CParts& p) {
 }  // namespace
 
 CProgram to_c(const Model& model, const std::string& name) {
-  check_name(name);
+  check_export_name(name);
   const std::string big = capitals(name);
   const CDialect dialect = {name + "_",
                             "static",
@@ -163,7 +154,7 @@ CProgram to_c(const Model& model, const std::string& name) {
 }
 
 std::string to_cpp(const Model& model, const std::string& name) {
-  check_name(name);
+  check_export_name(name);
   const Tables tables = make_tables(model);
   const CDialect dialect = {"tree_",
                             "constexpr",

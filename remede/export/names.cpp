@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "remede/base/error.h"
 #include "remede/base/text.h"
 
 namespace remede {
@@ -56,6 +57,15 @@ constexpr std::string_view kReserved[] = {
 bool is_identifier(std::string_view name) {
   return !name.empty() && is_letter(name.front()) && std::all_of(name.begin(), name.end(), is_word_char) &&
          std::find(std::begin(kReserved), std::end(kReserved), name) == std::end(kReserved);
+}
+
+void check_export_name(const std::string& name) {
+  constexpr std::size_t kMostName = 40;
+  if (!is_identifier(name) || name.size() > kMostName)
+    fail(
+        "expected a name of at most {} letters, digits and underscores, beginning with a letter and no keyword of C, "
+        "got {}",
+        kMostName, shown(name));
 }
 
 std::string as_identifier(std::string_view name) {

@@ -10,6 +10,8 @@ namespace remede {
 
 // Letters, digits and underscores, beginning with a letter; not a keyword of C or C++.
 bool is_identifier(std::string_view name);
+// Throws Error where a program cannot have this name.
+void check_export_name(const std::string& name);
 // The name with everything else replaced by underscores: "my-model" gives my_model, "" gives model.
 std::string as_identifier(std::string_view name);
 

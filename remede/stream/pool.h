@@ -21,10 +21,16 @@ class StreamPool {
   using Slot = std::uint32_t;
 
   StreamPool(const Model& model, std::size_t most);  // most: at least 1
+  StreamPool(const StreamPool&) = delete;            // the index looks at texts of its own
+  StreamPool(StreamPool&&) = default;
+  StreamPool& operator=(const StreamPool&) = delete;
+  StreamPool& operator=(StreamPool&&) = default;
+  ~StreamPool() = default;
 
   // The place of this sequence, which becomes the one used last. It is a new one where the id is not there. A slot is
   // valid until the next call.
   Slot find(std::string_view id);
+  bool contains(std::string_view id) const { return index_.contains(id); }
   bool forget(std::string_view id);  // false: it was not there
   void clear();
 

@@ -21,6 +21,7 @@ class RowInputs {
   // The columns that a row has to have, beside the time.
   const std::vector<std::string>& columns() const { return names_; }
   std::optional<std::size_t> find(std::string_view column) const;
+  bool reads_words(std::size_t column) const { return columns_[column].words; }
   bool needs_time() const { return !gaps_.empty(); }
 
   // For each row: every column once, then finish(). Throw Error naming the column.

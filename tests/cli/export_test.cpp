@@ -27,6 +27,12 @@ TEST_F(Export, WritesAProgramIntoAFolder) {
   EXPECT_THAT(read("pump.hpp"), HasSubstr("namespace pump {"));
 }
 
+TEST_F(Export, WritesGraphs) {
+  save_model(model_of_snow(), "m.json");
+  EXPECT_EQ(remede({"export", "m.json", "--to", "onnx", "-o", "g"}).out, "saved: g/m.onnx\nsaved: g/m_sequence.onnx\n");
+  EXPECT_THAT(read("g/m_sequence.onnx"), HasSubstr("Scan"));
+}
+
 TEST_F(Export, ReadsAModelFromStandardInput) {
   save_model(model_of_snow(), "m.json");
   EXPECT_EQ(remede({"export", "-", "--to", "c", "-o", "."}, read("m.json")).out,

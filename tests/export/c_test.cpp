@@ -45,6 +45,14 @@ std::vector<Model> models_of_all_forms(int count) {
       if (model.classifies() || has_identity_link(model.objective()) || form.output_order == OutputOrder::kZero)
         model.trees = {test::random_tree(random, model.n_x(), 3, model.n_y(), 9, form, awkward)};
     }
+    if (i % 11 == 10) {  // no inputs: a clock, or a constant
+      model.schema.inputs.clear();
+      model.fill.clear();
+      const int cells = i % 2 == 0 ? 2 : 0;
+      for (Tree& tree : model.trees) {
+        tree = test::random_tree(random, 0, cells, model.n_y(), cells > 0 ? 5 : 0, tree.form, awkward);
+      }
+    }
     models.push_back(std::move(model));
   }
   return models;

@@ -1,0 +1,32 @@
+"""Taking a model elsewhere: live streams, and programs of their own."""
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from . import _native
+
+
+class Deployable:
+    """What every fitted estimator can do outside of a batch."""
+
+    def stream(self) -> _native.Stream:
+        """A live sequence: its `step(x)` takes the inputs of one step, as a dict by the names of the columns or as a list in their order, and
+        answers at once. Columns of words take texts. Many streams can share a model."""
+        self._check_fitted()
+        return _native.Stream(self.model_, list(self._column_names), self._answers())
+
+    def stream_pool(self, most: int = 1_000_000) -> _native.StreamPool:
+        """Many live sequences by their ids: `step(id, x)`. Beyond `most` the least recently used one is forgotten."""
+        self._check_fitted()
+        if most < 1:
+            raise ValueError(f"expected a pool of at least one sequence, got {most}")
+        return _native.StreamPool(self.model_, list(self._column_names), self._answers(), most)
+
+    def export(self, folder: str | os.PathLike[str], to: str = "c", name: str = "model") -> list[str]:
+        """Write the model as a program of its own into a folder, which is made where it is missing; gives the paths.
+
+        to="c": NAME.h and NAME.c in C99, without heap, recursion or libm. to="cpp": NAME.hpp, a constexpr header for C++20. to="onnx":
+        NAME.onnx for a step and NAME_sequence.onnx for a sequence. All give the same answers as `predict`, bit for bit."""
+        self._check_fitted()
+        return _native.write_exported(self.model_, os.fspath(folder), to, name)
