@@ -57,9 +57,12 @@ class LawRun {
   void forward(float* level, lw::Sums& sums) {
     if (k_ > 0) std::copy(level, level + k_ * kLanes, w_.state.begin() + static_cast<std::ptrdiff_t>(k_ * kLanes));
     Wide loss = set(0.0F), wrong = set(0.0F), weight = set(0.0F);
+    std::size_t next = 0;  // among the steps asked
     for (std::size_t t = 0; t < b_.steps; ++t) {
       walk(t);
       for (std::size_t k = 0; k < k_; ++k) move_cell(t, k);
+      if (next == b_.asked.size() || b_.asked[next] != t) continue;
+      ++next;
       answer(t);
       const Wide w = load(b_.weight.data() + t * kLanes);
       weight = add(weight, w);
@@ -76,7 +79,12 @@ class LawRun {
 
   void backward(double* g) {
     std::fill_n(w_.d_level.begin(), k_ * kLanes, 0.0F);
-    for (std::size_t t = b_.steps; t-- > 0;) back_step(t);
+    std::size_t left = b_.asked.size();
+    for (std::size_t t = b_.steps; t-- > 0;) {
+      const bool asked = left > 0 && b_.asked[left - 1] == t;
+      if (asked) --left;
+      back_step(t, asked);
+    }
     gather(g);
   }
 
@@ -225,14 +233,14 @@ class LawRun {
     }
   }
 
-  void back_step(std::size_t t) {
+  void back_step(std::size_t t, bool asked) {
     const Wide zero = set(0.0F), one = set(1.0F);
     Wide d_output[lw::kMostLawCells], d_level[lw::kMostLawCells], d_before[lw::kMostLawCells];
     for (std::size_t k = 0; k < k_; ++k) {
       d_output[k] = zero;
       d_level[k] = load(w_.d_level.data() + k * kLanes);
     }
-    for (std::size_t o = 0; o < n_y_; ++o) {
+    for (std::size_t o = 0; o < n_y_ && asked; ++o) {
       const Wide d = load(w_.d_y.data() + (t * n_y_ + o) * kLanes);
       back_terms(p_.answer[o], d, d_output, d_level);
       if (!p_.leaf_answer.empty())
@@ -271,11 +279,11 @@ class LawRun {
       store(d_a, w_.d_a.data() + (t * k_ + k) * kLanes);
       store(d_z, w_.d_z.data() + (t * k_ + k) * kLanes);
     }
-    if (nodes_ > 0) back_splits(t, d_before);
+    if (nodes_ > 0) back_splits(t, asked, d_before);
     for (std::size_t k = 0; k < k_; ++k) store(d_before[k], w_.d_level.data() + k * kLanes);
   }
 
-  void back_splits(std::size_t t, Wide* d_before) {
+  void back_splits(std::size_t t, bool asked, Wide* d_before) {
     constexpr float kSlope = static_cast<float>(lw::kSplitSlope);
     Wide worth[2 * (1 << lw::kMostDepth)];  // of nodes, then leaves, of the complete tree
     for (std::size_t l = 0; l < leaves_; ++l) {
@@ -285,7 +293,7 @@ class LawRun {
         if (shift != 0.0F && std::isfinite(shift))
           sum = fused(set(shift), load(w_.d_z.data() + (t * k_ + k) * kLanes), sum);
       }
-      for (std::size_t o = 0; o < n_y_; ++o) {
+      for (std::size_t o = 0; o < n_y_ && asked; ++o) {
         Wide y = set(v_[output_ + l * n_y_ + o]);
         if (!p_.leaf_answer.empty()) y = with_terms(t, p_.leaf_answer[l * n_y_ + o], y);
         sum = fused(y, load(w_.d_y.data() + (t * n_y_ + o) * kLanes), sum);
@@ -331,6 +339,24 @@ class LawRun {
       if (leaf_bits(t, l) != 0) sum = add(sum, keep(mask(leaf_bits(t, l)), load(d + t * stride * kLanes)));
     return total(sum);
   }
+  // The same of an answer's derivative, which only the steps asked have.
+  void gather_answer_terms(std::size_t o, double* g) {
+    const float* d = w_.d_y.data() + o * kLanes;
+    for (std::int32_t i = p_.answer[o].begin; i < p_.answer[o].end; ++i) {
+      const lw::Term& term = p_.term[static_cast<std::size_t>(i)];
+      const auto source = static_cast<std::size_t>(term.source);
+      Wide sum = set(0.0F);
+      for (const std::size_t t : b_.asked) sum = fused(load(d + t * n_y_ * kLanes), load(row(t, source)), sum);
+      g[term.weight] += total(sum);
+    }
+  }
+  double summed_answer(std::size_t o, std::size_t l) {
+    const float* d = w_.d_y.data() + o * kLanes;
+    Wide sum = set(0.0F);
+    for (const std::size_t t : b_.asked)
+      if (leaf_bits(t, l) != 0) sum = add(sum, keep(mask(leaf_bits(t, l)), load(d + t * n_y_ * kLanes)));
+    return total(sum);
+  }
   void gather_terms(const lw::Terms& terms, const float* d, std::size_t stride, double* g) {
     for (std::int32_t i = terms.begin; i < terms.end; ++i) {
       const lw::Term& term = p_.term[static_cast<std::size_t>(i)];
@@ -352,10 +378,8 @@ class LawRun {
         for (std::size_t l = 0; l < leaves_; ++l) g[tap_leaf_ + l * k_ + k] += summed_at_leaf(d_z, k_, l);
     }
     for (std::size_t o = 0; o < n_y_; ++o) {
-      const float* d_y = w_.d_y.data() + o * kLanes;
-      gather_terms(p_.answer[o], d_y, n_y_, g);
-      for (std::size_t l = 0; l < leaves_; ++l)
-        g[output_ + l * n_y_ + o] += leaves_ == 1 ? summed(d_y, n_y_) : summed_at_leaf(d_y, n_y_, l);
+      gather_answer_terms(o, g);
+      for (std::size_t l = 0; l < leaves_; ++l) g[output_ + l * n_y_ + o] += summed_answer(o, l);
       for (std::size_t l = 0; l < leaves_ && !p_.leaf_answer.empty(); ++l) gather_leaf_terms(l, o, g);
     }
     for (std::size_t i = 0; i < nodes_; ++i)
@@ -367,7 +391,7 @@ class LawRun {
     for (std::int32_t i = terms.begin; i < terms.end; ++i) {
       const lw::Term& term = p_.term[static_cast<std::size_t>(i)];
       Wide sum = set(0.0F);
-      for (std::size_t t = 0; t < b_.steps; ++t)
+      for (const std::size_t t : b_.asked)
         if (leaf_bits(t, l) != 0)
           sum = fused(keep(mask(leaf_bits(t, l)), load(w_.d_y.data() + (t * n_y_ + o) * kLanes)),
                       load(row(t, static_cast<std::size_t>(term.source))), sum);

@@ -64,6 +64,11 @@ void add_block(const Sequences& data, std::span<const Stretch> stretches, bool m
   block.from.assign(kLanes, kEmpty);
   for (std::size_t lane = 0; lane < stretches.size(); ++lane) fill_lane(data, stretches[lane], lane, block);
   for (const float w : block.weight) lanes.weight += static_cast<double>(w);
+  for (std::size_t t = 0; t < block.steps; ++t) {
+    const float* row = block.weight.data() + t * kLanes;
+    if (std::any_of(row, row + kLanes, [](float w) { return w > 0.0F; }))
+      block.asked.push_back(static_cast<std::uint32_t>(t));
+  }
 }
 
 // The numbers of the sequences, longest first, so that the lanes of a block are about as long as one another.

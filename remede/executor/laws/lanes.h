@@ -22,6 +22,7 @@ struct Block {
   std::vector<std::uint16_t> missing;  // (steps, n_x) a bit per lane; empty where nothing is missing in all the data
   AlignedVector<float> target;         // (steps, n_y, kLanes) values, or (steps, kLanes) class numbers
   AlignedVector<float> weight;         // (steps, kLanes)
+  std::vector<std::uint32_t> asked;    // the steps at which some lane has a target, rising
   // Where the levels of each lane come from: kEmpty, kCarried (the same lane of the block before), or the number of the
   // window whose last levels it continues.
   std::vector<std::int32_t> from;    // (kLanes)

@@ -78,19 +78,14 @@ const laws::Block& Learner::disturbed(const laws::Block& block) {
   if (options_.noise == 0 && options_.offset == 0) return block;
   disturbed_ = block;
   const auto n_x = static_cast<std::size_t>(problem_->n_x), row = n_x * laws::kLanes;
-  std::vector<float> offset(row);
-  for (float& o : offset) o = options_.offset == 0 ? 0.0F : static_cast<float>(options_.offset * random_.normal());
-  // Noise is drawn once for a table of rows that are used over and over: normal deviates cost more than the model.
-  constexpr std::size_t kNoiseRows = 61;
-  std::vector<float> noise(options_.noise == 0 ? 0 : kNoiseRows * laws::kLanes);
-  for (float& v : noise) v = static_cast<float>(options_.noise * random_.normal());
-  std::size_t from = 0;
+  std::vector<const float*> offset(n_x);
+  for (const float*& at : offset) at = problem_->normal.data() + random_.below(kNormals);
+  const auto by_offset = static_cast<float>(options_.offset), by_noise = static_cast<float>(options_.noise);
   for (std::size_t at = 0; at < disturbed_.x.size(); at += laws::kLanes) {
-    for (std::size_t lane = 0; lane < laws::kLanes; ++lane) {
-      disturbed_.x[at + lane] += offset[at % row + lane];
-      if (!noise.empty()) disturbed_.x[at + lane] += noise[from * laws::kLanes + lane];
-    }
-    from = (from + 1) % kNoiseRows;
+    const float* noise = problem_->normal.data() + random_.bits() % kNormals;
+    const float* steady = offset[at % row / laws::kLanes];
+    for (std::size_t lane = 0; lane < laws::kLanes; ++lane)
+      disturbed_.x[at + lane] += by_offset * steady[lane] + by_noise * noise[lane];
   }
   return disturbed_;
 }

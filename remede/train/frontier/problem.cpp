@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <utility>
 
+#include "remede/base/random.h"
+
 namespace remede::frontier {
 namespace {
 
 using laws::Group;
 
 constexpr std::size_t kReplaySteps = 8192;
+constexpr std::uint64_t kNormalSeed = 0x6e6f697365;
 // As for the starts of the default search (portfolio.cpp).
 constexpr std::ptrdiff_t kFewTargets = 5000;
 constexpr std::size_t kSeveralSequences = 20;
@@ -63,6 +66,9 @@ Problem make_problem(const Sequences& training, const Sequences& validation, std
       std::count_if(training.weight.begin(), training.weight.end(), [](float w) { return w > 0.0F; }) < kFewTargets;
   p.few_sequences = p.training.whole && training.count() >= kSeveralSequences &&
                     training.count() < kFewSequencesBelow && training.steps() >= kLeastMeanLength * training.count();
+  Random random(kNormalSeed);
+  p.normal.resize(kNormals + laws::kLanes);
+  for (float& v : p.normal) v = static_cast<float>(random.normal());
   return p;
 }
 

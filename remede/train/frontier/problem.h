@@ -13,6 +13,8 @@ namespace remede::frontier {
 // What a user knows about an input: the answer never falls, or never rises, as it grows.
 enum class Trend : std::int8_t { kFalling = -1, kAny = 0, kRising = 1 };
 
+inline constexpr std::size_t kNormals = 8192;  // places at which a row of noise may begin
+
 struct Problem {
   laws::LaneData training, validation, replay;
   Scaling scaling;             // of inputs, and of values in regression
@@ -24,6 +26,7 @@ struct Problem {
   double longest = 0;          // steps of the longest sequence
   bool few_targets = false;    // the model would overfit
   bool few_sequences = false;  // several, but too few to show how they differ
+  std::vector<float> normal;   // deviates that noise is taken from, at random places: drawing them costs more than a model
 };
 
 // Data as they stand in the file, with the weights to learn by.
