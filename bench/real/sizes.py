@@ -62,7 +62,7 @@ def tables(data, seed, kind):
 
 def judged(data, predict, x_valid, y_valid, tests):
     scores = {name: data.score(data.tests[name].answers(), predict(x)) for name, x in tests.items()}
-    return data.score(y_valid, predict(x_valid)), scores
+    return float(data.score(y_valid, predict(x_valid))), {name: float(score) for name, score in scores.items()}
 
 
 def cart(data, seed, kind):
@@ -73,7 +73,7 @@ def cart(data, seed, kind):
         fill = lambda a: np.nan_to_num(a, nan=-1e9)
         for leaves in sorted({max(2, (size + 2) // 3) for size in SIZES} | {6, 16, 1000}):
             model = make(max_leaf_nodes=leaves, random_state=seed).fit(fill(x), y)
-            splits = model.get_n_leaves() - 1
+            splits = int(model.get_n_leaves()) - 1
             models.append((3 * splits + 1, *judged(data, lambda a: model.predict(fill(a)), x_valid, y_valid, tests)))
     return models, None
 

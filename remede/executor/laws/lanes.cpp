@@ -8,7 +8,6 @@
 namespace remede::laws {
 namespace {
 
-constexpr std::size_t kWhole = 1024;       // steps: what is longer is cut
 constexpr std::size_t kLeastWindow = 256;  // steps
 constexpr std::size_t kMostWindow = 512;
 constexpr std::size_t kPart = 512;  // steps of one block when scoring

@@ -30,6 +30,8 @@ struct Block {
 };
 inline constexpr std::int32_t kEmpty = -1, kCarried = -2;
 
+inline constexpr std::size_t kWhole = 1024;  // steps: sequences that are longer are cut for training
+
 struct LaneData {
   int n_x = 0, n_y = 0;
   bool classes = false;

@@ -20,7 +20,7 @@ FrontierPoint point_of(const Entry& e, const Sequences& validation, bool chosen)
   point.model = e.model;
   point.size = e.size;
   point.validation = score(e.model, validation);
-  point.standard_error = e.units.error_of_shown();
+  point.standard_error = frontier::units_of(e.model, validation).error_of_shown();
   if (!e.model.classifies() && point.validation.rmse > 0) point.standard_error /= 2 * point.validation.rmse;
   point.chosen = chosen;
   return point;

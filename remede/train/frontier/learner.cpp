@@ -80,10 +80,12 @@ const laws::Block& Learner::disturbed(const laws::Block& block) {
   const auto n_x = static_cast<std::size_t>(problem_->n_x), row = n_x * laws::kLanes;
   std::vector<const float*> offset(n_x);
   for (const float*& at : offset) at = problem_->normal.data() + random_.below(kNormals);
-  const auto by_offset = static_cast<float>(options_.offset), by_noise = static_cast<float>(options_.noise);
+  const auto by_noise = static_cast<float>(options_.noise);
   for (std::size_t at = 0; at < disturbed_.x.size(); at += laws::kLanes) {
     const float* noise = problem_->normal.data() + random_.bits() % kNormals;
-    const float* steady = offset[at % row / laws::kLanes];
+    const std::size_t input = at % row / laws::kLanes;
+    const float* steady = offset[input];
+    const float by_offset = static_cast<float>(options_.offset) * problem_->between[input];
     for (std::size_t lane = 0; lane < laws::kLanes; ++lane)
       disturbed_.x[at + lane] += by_offset * steady[lane] + by_noise * noise[lane];
   }

@@ -1,6 +1,7 @@
 #include "remede/train/frontier/pool.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <utility>
@@ -9,11 +10,13 @@
 #include "remede/model/ranges.h"
 #include "remede/simplify/simplify.h"
 #include "remede/train/frontier/fold.h"
+#include "remede/train/frontier/recordings.h"
 
 namespace remede::frontier {
 namespace {
 
-constexpr double kWork = 2.5e10;       // products, all starts together
+constexpr double kWork = 2.5e10;  // products, all starts together, where there are so many steps and more
+constexpr double kStepsOfWork = 20000;
 constexpr double kDefaultStarts = 32;  // that this is for
 constexpr std::size_t kSmallStarts = 48;
 constexpr std::size_t kLastUpdates = 300;     // of a model that stays, with falling rates
@@ -114,11 +117,12 @@ std::vector<Entry> candidate_entries(const std::vector<Candidate>& candidates, c
     e.as_found = true;
     wanted.emplace_back(std::move(e), 0);
   }
+  const Sequences judging = judging_data(data.training, data.validation, are_few(data.training));
   parallel_for(wanted.size(), config.threads, [&](std::size_t i, int) {
     auto& [entry, times] = wanted[i];
     if (times > 0 && !options.stop())
       entry.model = simplify(entry.model, looser_by(times, options.stop), &data.training, &data.validation).model;
-    assess_entry(entry, data.validation);
+    assess_entry(entry, judging);
   });
   std::vector<Entry> entries;
   for (auto& [entry, times] : wanted)
@@ -132,13 +136,16 @@ SmallModels::SmallModels(const Model& like, const std::vector<Trend>& trend, con
   like_.schema = like.schema;
   like_.training.settings = like.training.settings;
   const Prepared& data = *options.prepared;
-  problem_ = std::make_unique<Problem>(make_problem(with_class_weights(data.training, config), data.validation, trend));
+  const Sequences weighted = with_class_weights(data.training, config);
+  judging_ = judging_data(data.training, data.validation, are_few(data.training));
+  problem_ = std::make_unique<Problem>(make_problem(weighted, judging_, trend));
   const double share = std::min(1.0, config.starts ? *config.starts / kDefaultStarts : scale_of(config).starts);
   SearchOptions search;
   search.seed = static_cast<std::uint64_t>(config.seed);
   search.threads = config.threads;
   search.starts = std::max(2, static_cast<int>(static_cast<double>(kSmallStarts) * share));
-  search.work = kWork * share;
+  const auto steps = static_cast<double>(data.training.steps());
+  search.work = kWork * share * std::sqrt(std::min(1.0, steps / kStepsOfWork));
   if (config.updates) search.most_updates = static_cast<std::size_t>(*config.updates);
   search.stop = options.stop;
   search.progress = options.progress;
@@ -155,7 +162,7 @@ SmallModels::SmallModels(const Model& like, const std::vector<Trend>& trend, con
       e.snapshot->parameters = learner.parameters();
     e.model = rounded_model(model_of(e.snapshot->parameters), data.training, data.validation, options.stop);
     note_ranges(e.model, data.training);
-    assess_entry(e, data.validation);
+    assess_entry(e, judging_);
   });
 }
 

@@ -41,6 +41,7 @@ class SmallModels {
   const Config& config_;
   const FrontierOptions& options_;
   Model like_;  // schema and settings
+  Sequences judging_;
   std::unique_ptr<Problem> problem_;
   std::vector<Entry> entries_;
 };

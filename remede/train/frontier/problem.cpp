@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "remede/base/random.h"
+#include "remede/train/frontier/recordings.h"
 
 namespace remede::frontier {
 namespace {
@@ -39,7 +40,14 @@ void each_free_constant(const laws::Parameters& p, const Visit& visit) {
 
 }  // namespace
 
-Problem make_problem(const Sequences& training, const Sequences& validation, std::vector<Trend> trend) {
+bool are_few(const Sequences& training) {
+  std::size_t longest = 0;
+  for (std::size_t s = 0; s < training.count(); ++s) longest = std::max(longest, training.length(s));
+  return longest <= laws::kWhole && training.count() >= kSeveralSequences && training.count() < kFewSequencesBelow &&
+         training.steps() >= kLeastMeanLength * training.count();
+}
+
+Problem make_problem(const Sequences& training, const Sequences& judging, std::vector<Trend> trend) {
   Problem p;
   p.n_x = training.n_x;
   p.n_y = training.n_y;
@@ -57,15 +65,20 @@ Problem make_problem(const Sequences& training, const Sequences& validation, std
   apply(p.scaling, scaled);
   p.training = laws::training_lanes(scaled);
   p.replay = laws::replay_lanes(scaled, kReplaySteps);
-  scaled = validation;
+  scaled = judging;
   apply(p.scaling, scaled);
   p.validation = laws::scoring_lanes(scaled);
   for (std::size_t s = 0; s < training.count(); ++s)
     p.longest = std::max(p.longest, static_cast<double>(training.length(s)));
   p.few_targets =
       std::count_if(training.weight.begin(), training.weight.end(), [](float w) { return w > 0.0F; }) < kFewTargets;
-  p.few_sequences = p.training.whole && training.count() >= kSeveralSequences &&
-                    training.count() < kFewSequencesBelow && training.steps() >= kLeastMeanLength * training.count();
+  p.few_sequences = are_few(training);
+  p.between.assign(static_cast<std::size_t>(p.n_x), 1.0F);
+  if (p.classes) {
+    const std::vector<double> spread = spread_of_recordings(training);
+    for (std::size_t i = 0; i < spread.size(); ++i)
+      p.between[i] = static_cast<float>(spread[i] / static_cast<double>(p.scaling.x_scale[i]));
+  }
   Random random(kNormalSeed);
   p.normal.resize(kNormals + laws::kLanes);
   for (float& v : p.normal) v = static_cast<float>(random.normal());

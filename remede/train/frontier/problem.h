@@ -23,14 +23,20 @@ struct Problem {
   std::vector<Trend> trend;    // (n_x)
   int n_x = 0, n_y = 0;
   bool classes = false;
-  double longest = 0;          // steps of the longest sequence
-  bool few_targets = false;    // the model would overfit
-  bool few_sequences = false;  // several, but too few to show how they differ
-  std::vector<float> normal;   // deviates that noise is taken from, at random places: drawing them costs more than a model
+  double longest = 0;        // steps of the longest sequence
+  bool few_targets = false;  // the model would overfit
+  bool few_sequences = false;
+  std::vector<float> between;  // (n_x) how far recordings of one thing lie apart, in spreads of the input
+  std::vector<float>
+      normal;  // deviates that noise is taken from, at random places: drawing them costs more than a model
 };
 
 // Data as they stand in the file, with the weights to learn by.
-Problem make_problem(const Sequences& training, const Sequences& validation, std::vector<Trend> trend);
+// `judging`: what models are compared on.
+Problem make_problem(const Sequences& training, const Sequences& judging, std::vector<Trend> trend);
+
+// Whether there are several sequences, but too few to show how they differ.
+bool are_few(const Sequences& training);
 
 // More data on the same scale.
 laws::LaneData lanes_on_scale(const Problem& problem, Sequences data);

@@ -39,10 +39,25 @@ void validate(const Problem& problem, Runner& r) {
   r.best = r.learner->parameters();
 }
 
-// Products of one step, about.
-double cost_of(const laws::Parameters& p) {
-  const auto used = static_cast<double>(std::count(p.used.begin(), p.used.end(), std::uint8_t{1}));
-  return used + 25.0 * p.shape.cells() + 8.0 * p.shape.n_y + 20.0 * p.shape.nodes() + 10;
+// Products of one step, about. asked: the share of the steps that have an answer.
+double cost_of(const laws::Parameters& p, double asked) {
+  const laws::Shape& s = p.shape;
+  const auto used_in = [&](laws::Group g) {
+    const auto begin = p.used.begin() + static_cast<std::ptrdiff_t>(s.begin(g));
+    return static_cast<double>(std::count(begin, begin + static_cast<std::ptrdiff_t>(s.size(g)), std::uint8_t{1}));
+  };
+  double all = 0, of_answers = 0;
+  for (int g = 0; g < laws::kGroups; ++g) all += used_in(static_cast<laws::Group>(g));
+  for (const laws::Group g : {laws::Group::kOutput, laws::Group::kLinear, laws::Group::kLeafLinear})
+    of_answers += used_in(g);
+  const double answer = of_answers + 20.0 * s.n_y;  // each with its exponential
+  return all - of_answers + asked * answer + 25.0 * s.cells() + 20.0 * s.nodes() + 10;
+}
+
+double share_asked(const laws::LaneData& data) {
+  std::size_t asked = 0;
+  for (const laws::Block& block : data.blocks) asked += block.asked.size();
+  return static_cast<double>(asked) / static_cast<double>(std::max<std::size_t>(1, data.steps()));
 }
 
 // The best of every number of cells, then the best of the rest.
@@ -78,7 +93,8 @@ void drop_half(std::vector<Runner>& runners) {
 
 class SmallSearch {
  public:
-  SmallSearch(const Problem& problem, const SearchOptions& options) : problem_(problem), options_(options) {
+  SmallSearch(const Problem& problem, const SearchOptions& options)
+      : problem_(problem), options_(options), asked_(share_asked(problem.training)) {
     double cost = 0;
     for (std::size_t i = 0; i < static_cast<std::size_t>(options.starts); ++i) {
       Runner r;
@@ -86,7 +102,7 @@ class SmallSearch {
       r.learner = std::make_unique<Learner>(problem, problem.training, r.start.parameters, r.start.rates,
                                             r.start.options, options.seed, r.start.stream);
       per_update_ = static_cast<double>(problem.training.steps()) / static_cast<double>(r.learner->updates_per_pass());
-      cost += cost_of(r.start.parameters);
+      cost += cost_of(r.start.parameters, asked_);
       runners_.push_back(std::move(r));
       // Where a start takes long there are fewer of them.
       if (i >= kLeastPaths &&
@@ -117,7 +133,7 @@ class SmallSearch {
     parallel_for(runners_.size(), options_.threads, [&](std::size_t i, int) {
       constexpr std::size_t kParts = 4;
       Runner& r = runners_[i];
-      const double affordable = work / (per_update_ * cost_of(r.start.parameters));
+      const double affordable = work / (per_update_ * cost_of(r.start.parameters, asked_));
       const auto updates = std::min(options_.most_updates,
                                     static_cast<std::size_t>(std::clamp(affordable, double{kLeastUpdates}, 4000.0)));
       for (std::size_t part = 0; part < kParts && !options_.stop(); ++part) {
@@ -136,7 +152,7 @@ class SmallSearch {
     for (const Runner& r : runners_) {
       const double numbers = static_cast<double>(std::min<std::size_t>(400, numbers_in_use(r.start.parameters)));
       const double rounds = 14 * std::log(std::max(2.0, numbers / 5));
-      const double fixed = cost_of(r.start.parameters) - numbers;
+      const double fixed = cost_of(r.start.parameters, asked_) - numbers;
       work += (numbers / 0.07 + rounds * std::max(20.0, fixed)) / static_cast<double>(runners_.size());
     }
     const double left = (1 - kShareOfTraining) * options_.work;
@@ -158,6 +174,7 @@ class SmallSearch {
 
   const Problem& problem_;
   const SearchOptions& options_;
+  double asked_ = 1;
   std::vector<Runner> runners_;
   double per_update_ = 0;  // steps of 16 lanes
 };

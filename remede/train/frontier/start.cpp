@@ -38,7 +38,7 @@ laws::Shape draw_shape(const Problem& problem, std::uint64_t number, Random& ran
   s.n_x = problem.n_x;
   s.n_y = problem.n_y;
   int cells = problem.longest < 2 ? 0 : pick(random, {1, 2, 2, 3, 3, 4, 4, 6});
-  s.depth = pick(random, {0, 0, 0, 1, 1, 2});
+  s.depth = problem.classes ? pick(random, {0, 0, 0, 0, 1, 2}) : pick(random, {0, 0, 0, 1, 1, 2});
   // Every kind of start stands among the first few, whatever the seed.
   using enum Flavour;
   flavour = problem.classes
@@ -152,7 +152,9 @@ Start draw_start(const Problem& problem, std::uint64_t seed, std::uint64_t numbe
   if (problem.classes) start.options.answer_decay = 0.003;
   const auto size = static_cast<double>(exp(static_cast<float>(random.uniform(-3.0, -0.7))));  // .05 .. .5 spreads
   if (problem.few_targets) start.options.noise = size;
-  if (problem.few_sequences) start.options.offset = size;
+  // In classification the data say how recordings differ, else nothing does.
+  const auto share = static_cast<double>(exp(static_cast<float>(random.uniform(-1.4, 0.0))));  // .25 .. 1
+  if (problem.few_sequences) start.options.offset = problem.classes ? share : size;
   return start;
 }
 

@@ -1,0 +1,19 @@
+// How the recordings of one class differ from one another, as sensors are mounted anew and people change; and what
+// models are judged by where only a few recordings are held out.
+#pragma once
+
+#include <vector>
+
+#include "remede/data/sequences.h"
+
+namespace remede::frontier {
+
+// (n_x) The standard deviation, in the units of the data, of a sequence's mean around the mean of its class. 0 where
+// no class has two sequences. The class of a sequence is that of its last target. REQUIRES: classification
+std::vector<double> spread_of_recordings(const Sequences& data);
+
+// The held-out data; where they are fewer than 20 sequences, also the training sequences, each shifted as another
+// recording might be: with a handful of recordings a choice by these alone is hardly better than chance.
+Sequences judging_data(const Sequences& training, const Sequences& validation, bool few_sequences);
+
+}  // namespace remede::frontier
