@@ -275,6 +275,7 @@ void train(const CLI::App& verb, TrainFlags flags) {
   if (!flags.frontier.empty()) save_frontier(result, flags.frontier);
   if (result.stopped) {
     tell_stopped(flags, checkpoint);
+    for (const std::string& note : result.model.training.notes) print_error("note: {}\n", note);
   } else if (!asked) {
     checkpoint.remove();
   }

@@ -23,6 +23,11 @@ def at_sizes(data, models):
     return chosen
 
 
+def order_score(data, number):
+    """Of a frontier every model does better than all smaller ones by what the program judges by: the larger number wins."""
+    return number if data.better(1, 0) else -number
+
+
 def ours(data, seed, program, folder, threads):
     """All models of --frontier; also which of them the default saves."""
     folder = pathlib.Path(folder) / data.name
@@ -46,7 +51,7 @@ def ours(data, seed, program, folder, threads):
                 write_csv(data, part, file)
             run("predict", out / point["file"], file, "-o", answers, "--quiet")
             tests[name] = data.score(part.answers(), read_predictions(data, part, answers))
-        models.append((point["numbers"], point["score"], tests))
+        models.append((point["numbers"], order_score(data, len(models)), tests))
         if point["saved"]:
             saved = models[-1]
     return models, saved

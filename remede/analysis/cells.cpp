@@ -252,7 +252,11 @@ class Story {
     };
     if (!tree_.level_range.empty()) {
       const SeenRange& range = tree_.level_range[at_];
-      add(fmt::format("holds {} to {}", short_number(range.low), short_number(range.high)));
+      // What is next to nothing beside the other end is 0 to a reader.
+      constexpr float kNextToNothing = 1e-4F;
+      const float least = kNextToNothing * std::max(std::abs(range.low), std::abs(range.high));
+      const auto end = [&](float v) { return short_number(std::abs(v) < least ? 0.0F : v); };
+      add(fmt::format("holds {} to {}", end(range.low), end(range.high)));
     }
     add(readers_text());
     if (c_.first[at_] != 0) add("starts at its first value");

@@ -8,10 +8,13 @@
 #include <optional>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "remede/base/error.h"
 #include "remede/base/threads.h"
 #include "remede/executor/cuda/cuda.h"
 #include "remede/model/ranges.h"
+#include "remede/model/size.h"
 #include "remede/simplify/simplify.h"
 #include "remede/train/choose.h"
 #include "remede/train/direct.h"
@@ -210,8 +213,7 @@ std::optional<FrontierChoice> choose_size(std::vector<Candidate>& candidates, co
   options.training = &training;
   options.prepared = &folds.front();
   options.solved = candidates.front().loss <= mean_solved_loss(folds, config);
-  options.small_models = any_form(config) && folds.front().objective == default_objective(training.schema.task) &&
-                         !options.solved && !session.halt();
+  options.small_models = any_form(config) && !options.solved && !session.halt();
   options.refit = !validation_given && folds.front().held_out;
   options.stop = [&session] { return session.halt(); };
   options.progress = [&session](double) { session.show_phase("small models"); };
@@ -280,6 +282,9 @@ Fit fit(const Dataset& training, const Dataset* validation, const Config& asked,
   if (config.simplify) result.model = simplify(result.model, exactly, nullptr, nullptr).model;
   if (std::any_of(result.model.trees.begin(), result.model.trees.end(), [](const Tree& t) { return t.has_laws(); }))
     note_ranges(result.model, training.sequences);  // what its cells held, for whoever reads it
+  if (session.stop() && config.numbers && size_of(result.model).numbers > *config.numbers)
+    result.model.training.notes.push_back(
+        fmt::format("stopped before models of at most {} numbers were looked for", *config.numbers));
   result.stopped = session.stop();
   result.late = session.was_late();
   if (result.stopped && !found.stopped) session.checkpoint(std::move(found.state));

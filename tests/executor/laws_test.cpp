@@ -147,7 +147,7 @@ TEST(Laws, KernelsMatchTheGoldenVectors) {
     Sums sums;
     for (const Block& block : lanes.blocks) {
       AlignedVector<float> level(c.parameters.shape.law.size() * kLanes);
-      run_block(program, floats(c.parameters.values).data(), block, lanes.classes, static_cast<float>(c.smoothing),
+      run_block(program, floats(c.parameters.values).data(), block, lanes.objective, static_cast<float>(c.smoothing),
                 level.data(), scratch, sums, gradient.data());
     }
     EXPECT_NEAR(sums.loss / sums.weight, c.j.at("loss").get<double>(), 1e-5) << c.name;
@@ -169,7 +169,7 @@ TEST(Laws, KernelsMatchThePlainFormWhereFewStepsHaveTargets) {
     Sums sums;
     for (const Block& block : lanes.blocks) {
       AlignedVector<float> level(c.parameters.shape.law.size() * kLanes);
-      run_block(program, floats(c.parameters.values).data(), block, lanes.classes, static_cast<float>(c.smoothing),
+      run_block(program, floats(c.parameters.values).data(), block, lanes.objective, static_cast<float>(c.smoothing),
                 level.data(), scratch, sums, gradient.data());
     }
     EXPECT_NEAR(sums.loss / sums.weight, loss / sums.weight, 1e-4 * std::max(1.0, loss / sums.weight)) << c.name;
@@ -228,6 +228,37 @@ TEST(Laws, ScoringRunsLongSequencesThroughTheirParts) {
   const PlainRun run = run_plain(p, data, 0, 0, nullptr);
   EXPECT_EQ(sums.weight, run.weight);
   EXPECT_NEAR(sums.loss / run.loss, 1, 1e-4);
+}
+
+TEST(Laws, KernelsMatchThePlainFormForEveryObjectiveOfValues) {
+  Sequences data = noise(300, 5);
+  for (float& v : data.value) v = std::abs(v);  // counts are not negative
+  for (const Objective& objective : {Objective{.loss = Loss::kSquaredError}, Objective{.loss = Loss::kAbsoluteError},
+                                     Objective{.loss = Loss::kHuber}, Objective{.loss = Loss::kPoisson},
+                                     Objective{.loss = Loss::kQuantile, .quantiles = {0.1F, 0.5F, 0.9F}}}) {
+    const int n_y = outputs_of(objective, 1);
+    Parameters p(Shape{
+        .depth = 1, .n_x = 2, .n_y = n_y, .leaf_linear = true, .law = {Law::kStore, Law::kAverage}, .first = {0, 0}});
+    Random random(9);
+    std::fill(p.used.begin(), p.used.end(), std::uint8_t{1});
+    for (double& v : p.values) v = static_cast<double>(static_cast<float>(random.normal() * 0.3));
+    for (const std::size_t at : {0U, 1U, 3U}) {
+      p[Group::kEarlier][at] = 0;
+      p.used[p.shape.at(Group::kEarlier, at)] = 0;
+    }
+    std::vector<double> plain(p.values.size()), gradient(p.values.size());
+    const double loss = run_plain(p, data, 0, 0, &plain, &objective).loss;
+    LaneData lanes = training_lanes(data);
+    Scratch scratch;
+    Sums sums;
+    AlignedVector<float> level(2 * kLanes);
+    ASSERT_EQ(lanes.blocks.size(), 1U);
+    run_block(program_of(p, true), floats(p.values).data(), lanes.blocks[0], objective, 0, level.data(), scratch, sums,
+              gradient.data());
+    EXPECT_NEAR(sums.loss / loss, 1, 1e-4) << word_of(objective);
+    for (std::size_t i = 0; i < plain.size(); ++i)
+      ASSERT_NEAR(gradient[i], plain[i], 1e-2 + 2e-3 * std::abs(plain[i])) << word_of(objective) << ' ' << i;
+  }
 }
 
 TEST(Laws, WindowsOfALongSequenceCoverItOnce) {

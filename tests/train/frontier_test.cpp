@@ -39,39 +39,67 @@ SearchOptions short_search(int threads) {
 }
 
 // The tree in the units of the file says what the parameters say of scaled data, also where constants are not in use.
-TEST(Fold, KeepsTheAnswers) {
-  const Dataset data = generate("runoff", {.sequences = 2, .seed = 7});
-  const Problem problem = make_problem(data.sequences, data.sequences, {});
+void expect_same_answers(const Dataset& data, const Problem& problem, std::uint64_t number) {
   Sequences scaled = data.sequences;
   apply(problem.scaling, scaled);
-  for (std::uint64_t number = 0; number < 24; ++number) {
-    laws::Parameters p = draw_start(problem, 5, number).parameters;
-    for (std::size_t i = 0; i < p.shape.law.size(); i += 2) p.used[p.shape.at(laws::Group::kBias, i)] = 0;
-    if (number % 3 == 0) p.used[p.shape.at(laws::Group::kOutput, 0)] = 0;
-    for (std::size_t i = p.shape.begin(laws::Group::kBias); i < p.used.size(); ++i)
-      p.values[i] = p.used[i] == 0 ? 0 : p.values[i] == 0 ? 0.01 : p.values[i];
-    drop_unread(p);
-    const Tree tree = fold_tree(problem, p);
-    check(tree, "folded");
-    std::vector<float> values(p.values.begin(), p.values.end());
-    set_free_constants(problem, p, values);
-    laws::Parameters whole = p;
-    whole.values.assign(values.begin(), values.end());
-    const laws::PlainRun run = laws::run_plain(whole, scaled, 0, 0, nullptr);
-    std::vector<float> m(static_cast<std::size_t>(tree.memory_size())), y(1);
-    std::size_t off = 0;
-    for (std::size_t t = 0; t < 200; ++t) {
-      step(tree, data.sequences.x.data() + 2 * t, problem.scaling.x_shift.data(), m.data(), y.data());
-      const double expected = (run.output[t] + problem.y_zero[0]) * static_cast<double>(problem.scaling.y_scale[0]);
+  laws::Parameters p = draw_start(problem, 5, number).parameters;
+  for (std::size_t i = 0; i < p.shape.law.size(); i += 2) p.used[p.shape.at(laws::Group::kBias, i)] = 0;
+  if (number % 3 == 0) p.used[p.shape.at(laws::Group::kOutput, 0)] = 0;
+  for (std::size_t i = p.shape.begin(laws::Group::kBias); i < p.used.size(); ++i)
+    p.values[i] = p.used[i] == 0 ? 0 : p.values[i] == 0 ? 0.01 : p.values[i];
+  drop_unread(p);
+  const Tree tree = fold_tree(problem, p);
+  check(tree, "folded");
+  std::vector<float> values(p.values.begin(), p.values.end());
+  set_free_constants(problem, p, values);
+  laws::Parameters whole = p;
+  whole.values.assign(values.begin(), values.end());
+  const laws::PlainRun run = laws::run_plain(whole, scaled, 0, 0, nullptr, &problem.objective);
+  const auto n_y = static_cast<std::size_t>(problem.n_y);
+  std::vector<float> m(static_cast<std::size_t>(tree.memory_size())), y(n_y);
+  std::size_t off = 0;
+  for (std::size_t t = 0; t < 200; ++t) {
+    step(tree, data.sequences.x.data() + 2 * t, problem.scaling.x_shift.data(), m.data(), y.data());
+    for (std::size_t o = 0; o < n_y; ++o) {
+      const double expected = (run.output[t * n_y + o] + problem.y_zero[o]) * problem.y_scale[o];
       // A level within rounding of a threshold may go the other way.
-      if (std::abs(static_cast<double>(y[0]) - expected) > 2e-3 * (1 + std::abs(expected))) ++off;
+      if (std::abs(static_cast<double>(y[o]) - expected) > 2e-3 * (1 + std::abs(expected))) ++off;
     }
-    EXPECT_LE(off, 4U) << "start " << number;
-    // What is counted in training is what the saved model has.
-    Model model;
-    model.schema = data.schema;
-    model.trees = {tree};
-    EXPECT_EQ(static_cast<std::size_t>(size_of(model).numbers), numbers_in_use(p)) << "start " << number;
+  }
+  EXPECT_LE(off, 4U) << word_of(problem.objective) << ", start " << number;
+  // What is counted in training is what the saved model has.
+  Model model;
+  model.schema = data.schema;
+  model.own_objective = problem.objective;
+  model.trees = {tree};
+  EXPECT_EQ(static_cast<std::size_t>(size_of(model).numbers), numbers_in_use(p)) << "start " << number;
+}
+
+TEST(Fold, KeepsTheAnswers) {
+  const Dataset data = generate("runoff", {.sequences = 2, .seed = 7});
+  Dataset positive = data;
+  for (float& v : positive.sequences.value) v = std::abs(v);
+  for (const Objective& objective : {Objective{.loss = Loss::kSquaredError}, Objective{.loss = Loss::kPoisson},
+                                     Objective{.loss = Loss::kQuantile, .quantiles = {0.2F, 0.5F, 0.7F}}}) {
+    const Dataset& used = objective.loss == Loss::kPoisson ? positive : data;
+    const Problem problem = make_problem(used.sequences, used.sequences, {}, &objective);
+    for (std::uint64_t number = 0; number < 24; ++number) expect_same_answers(used, problem, number);
+  }
+}
+
+// Every objective has small models, and they learn.
+TEST(SmallModels, LearnEveryObjective) {
+  Sequences all = generate("runoff", {.sequences = 4, .seed = 11}).sequences;
+  for (float& v : all.value) v = std::abs(v);
+  for (const Objective& objective :
+       {Objective{.loss = Loss::kAbsoluteError}, Objective{.loss = Loss::kHuber}, Objective{.loss = Loss::kPoisson},
+        Objective{.loss = Loss::kQuantile, .quantiles = {0.1F, 0.5F, 0.9F}}}) {
+    const Problem problem = make_problem(first_sequences(all, 0, 3), first_sequences(all, 3, 4), {}, &objective);
+    double best = 1e9;
+    for (const Snapshot& s : search_small_models(problem, short_search(2))) best = std::min(best, s.validation.loss);
+    Sequences scaled = first_sequences(all, 3, 4);
+    apply(problem.scaling, scaled);
+    EXPECT_LT(best, 0.8 * constant_loss(objective, scaled)) << word_of(objective);
   }
 }
 

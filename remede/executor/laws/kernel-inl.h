@@ -8,6 +8,7 @@
 
 #include "remede/base/vector-inl.h"
 #include "remede/executor/laws/kernel.h"
+#include "remede/objective/vector-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace remede::HWY_NAMESPACE {
@@ -17,13 +18,14 @@ namespace lw = remede::laws;
 // One run of a block: what all its steps share.
 class LawRun {
  public:
-  LawRun(const lw::Program& program, const float* values, const lw::Block& block, bool classes, float smoothing,
-         lw::Scratch& scratch)
+  LawRun(const lw::Program& program, const float* values, const lw::Block& block, const Objective& objective,
+         float smoothing, lw::Scratch& scratch)
       : p_(program),
         s_(program.shape),
         v_(values),
         b_(block),
-        classes_(classes),
+        objective_(objective),
+        classes_(objective.loss == Loss::kCrossEntropy),
         smoothing_(smoothing),
         w_(scratch),
         n_x_(static_cast<std::size_t>(s_.n_x)),
@@ -186,14 +188,12 @@ class LawRun {
 
   // Answers become derivatives in place.
   void judge_values(std::size_t t, const Wide& w, Wide& loss) {
-    const Wide share = mul(w, set(1.0F / static_cast<float>(n_y_)));
-    for (std::size_t o = 0; o < n_y_; ++o) {
-      float* at = w_.d_y.data() + (t * n_y_ + o) * kLanes;
-      const Wide off = sub(load(at), load(b_.target.data() + (t * n_y_ + o) * kLanes));
-      const Wide d = mul(share, off);
-      loss = add(loss, keep(gt(w, set(0.0F)), mul(d, off)));
-      store(add(d, d), at);
-    }
+    const std::size_t n_t = b_.target.size() / (b_.steps * kLanes);
+    const Step<Wide, float> step{w_.d_y.data() + t * n_y_ * kLanes, b_.target.data() + t * n_t * kLanes,
+                                 static_cast<int>(n_y_), static_cast<int>(n_t), w};
+    with_formula(objective_, [&](auto formula) {
+      loss = add(loss, keep(gt(w, set(0.0F)), mul(w, formula.run(objective_, step).loss)));
+    });
   }
 
   void judge_classes(std::size_t t, const Wide& w, Wide& loss, Wide& wrong) {
@@ -422,6 +422,7 @@ class LawRun {
   const lw::Shape& s_;
   const float* v_;
   const lw::Block& b_;
+  const Objective& objective_;
   bool classes_;
   float smoothing_;
   lw::Scratch& w_;
@@ -430,9 +431,9 @@ class LawRun {
   std::uint32_t begins_ = 0;
 };
 
-void run_law_block(const lw::Program& program, const float* values, const lw::Block& block, bool classes,
+void run_law_block(const lw::Program& program, const float* values, const lw::Block& block, const Objective& objective,
                    float smoothing, float* level, lw::Scratch& scratch, lw::Sums& sums, double* gradient) {
-  LawRun run(program, values, block, classes, smoothing, scratch);
+  LawRun run(program, values, block, objective, smoothing, scratch);
   run.forward(level, sums);
   if (gradient != nullptr) run.backward(gradient);
 }

@@ -17,7 +17,8 @@
 namespace remede::laws {
 namespace {
 
-using RunBlock = void (*)(const Program&, const float*, const Block&, bool, float, float*, Scratch&, Sums&, double*);
+using RunBlock = void (*)(const Program&, const float*, const Block&, const Objective&, float, float*, Scratch&, Sums&,
+                          double*);
 
 RunBlock chosen_run_block() {
   static const RunBlock chosen = REMEDE_CHOOSE_KERNEL(run_law_block);
@@ -65,9 +66,9 @@ Program program_of(const Parameters& p, bool learn_index) {
   return program;
 }
 
-void run_block(const Program& program, const float* values, const Block& block, bool classes, float smoothing,
-               float* level, Scratch& scratch, Sums& sums, double* gradient) {
-  chosen_run_block()(program, values, block, classes, smoothing, level, scratch, sums, gradient);
+void run_block(const Program& program, const float* values, const Block& block, const Objective& objective,
+               float smoothing, float* level, Scratch& scratch, Sums& sums, double* gradient) {
+  chosen_run_block()(program, values, block, objective, smoothing, level, scratch, sums, gradient);
 }
 
 Sums run_all(const Program& program, const float* values, const LaneData& data, float smoothing, Scratch& scratch) {
@@ -76,7 +77,7 @@ Sums run_all(const Program& program, const float* values, const LaneData& data, 
   for (const Block& block : data.blocks) {
     if (std::none_of(block.from.begin(), block.from.end(), [](std::int32_t f) { return f == kCarried; }))
       std::fill(level.begin(), level.end(), 0.0F);
-    run_block(program, values, block, data.classes, smoothing, level.data(), scratch, sums, nullptr);
+    run_block(program, values, block, data.objective, smoothing, level.data(), scratch, sums, nullptr);
   }
   return sums;
 }

@@ -61,9 +61,9 @@ struct Scratch {
 };
 
 // Runs a block from `level` (K, kLanes), which becomes what its last step leaves behind. values: (total) as floats.
-// gradient: (total) ADDs the derivative of the summed loss, or null.
-void run_block(const Program& program, const float* values, const Block& block, bool classes, float smoothing,
-               float* level, Scratch& scratch, Sums& sums, double* gradient);
+// smoothing: of labels. gradient: (total) ADDs the derivative of the summed loss, or null.
+void run_block(const Program& program, const float* values, const Block& block, const Objective& objective,
+               float smoothing, float* level, Scratch& scratch, Sums& sums, double* gradient);
 
 // All of the data, each lane from where its block says; the levels of continued windows are not known here and start
 // empty.

@@ -21,8 +21,7 @@ struct Stretch {
 LaneData lanes_for(const Sequences& data) {
   LaneData lanes;
   lanes.n_x = data.n_x;
-  lanes.n_y = data.n_y;
-  lanes.classes = !data.label.empty();
+  lanes.objective = default_objective(data.label.empty() ? Task::kRegression : Task::kClassification);
   return lanes;
 }
 

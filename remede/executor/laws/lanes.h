@@ -10,6 +10,7 @@
 #include "remede/base/aligned.h"
 #include "remede/base/lanes.h"
 #include "remede/data/sequences.h"
+#include "remede/objective/objective.h"
 
 namespace remede::laws {
 
@@ -20,7 +21,7 @@ struct Block {
   std::size_t steps = 0;
   AlignedVector<float> x;              // (steps, n_x, kLanes) 0 where missing
   std::vector<std::uint16_t> missing;  // (steps, n_x) a bit per lane; empty where nothing is missing in all the data
-  AlignedVector<float> target;         // (steps, n_y, kLanes) values, or (steps, kLanes) class numbers
+  AlignedVector<float> target;         // (steps, targets, kLanes) values, or (steps, kLanes) class numbers
   AlignedVector<float> weight;         // (steps, kLanes)
   std::vector<std::uint32_t> asked;    // the steps at which some lane has a target, rising
   // Where the levels of each lane come from: kEmpty, kCarried (the same lane of the block before), or the number of the
@@ -33,9 +34,9 @@ inline constexpr std::int32_t kEmpty = -1, kCarried = -2;
 inline constexpr std::size_t kWhole = 1024;  // steps: sequences that are longer are cut for training
 
 struct LaneData {
-  int n_x = 0, n_y = 0;
-  bool classes = false;
-  bool whole = true;  // no sequence is cut, so blocks may come in any order
+  int n_x = 0;
+  Objective objective;  // of the targets as they stand here
+  bool whole = true;    // no sequence is cut, so blocks may come in any order
   std::vector<Block> blocks;
   std::int32_t windows = 0;
   double weight = 0;  // of all targets

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "remede/base/arithmetic.h"
+#include "remede/objective/plain.h"
 
 namespace remede::laws {
 namespace {
@@ -17,8 +18,9 @@ struct PlainStep {
 
 class PlainSequence {
  public:
-  explicit PlainSequence(const Parameters& p)
+  PlainSequence(const Parameters& p, const Objective* objective)
       : p_(p),
+        objective_(objective),
         s_(p.shape),
         n_x_(static_cast<std::size_t>(s_.n_x)),
         k_(static_cast<std::size_t>(s_.cells())),
@@ -45,6 +47,7 @@ class PlainSequence {
                            std::vector<double>& g) const;
 
   const Parameters& p_;
+  const Objective* objective_;
   const Shape& s_;
   std::size_t n_x_, k_, n_y_, n_z_;
   std::vector<PlainStep> steps_;
@@ -109,6 +112,14 @@ double PlainSequence::judge(PlainStep& step, const double* y, const Sequences& d
   if (w == 0) return 0;
   const auto n = static_cast<double>(n_y_);
   double loss = 0;
+  if (objective_ != nullptr && !classifies(*objective_)) {
+    const auto n_t = static_cast<std::size_t>(data.n_y);
+    const std::vector<double> target(data.value.begin() + t * n_t, data.value.begin() + (t + 1) * n_t);
+    step.d_y.assign(y, y + n_y_);
+    const scalar::Step<double, double> of_step{step.d_y.data(), target.data(), static_cast<int>(n_y_), data.n_y, w};
+    scalar::with_formula(*objective_, [&](auto formula) { loss = w * formula.run(*objective_, of_step).loss; });
+    return loss;
+  }
   if (data.label.empty()) {
     for (std::size_t o = 0; o < n_y_; ++o) {
       const double off = y[o] - static_cast<double>(data.value[t * n_y_ + o]);
@@ -260,8 +271,8 @@ void PlainSequence::backward(std::vector<double>& g) {
 }  // namespace
 
 PlainRun run_plain(const Parameters& parameters, const Sequences& data, std::size_t s, double smoothing,
-                   std::vector<double>* gradient) {
-  PlainSequence sequence(parameters);
+                   std::vector<double>* gradient, const Objective* objective) {
+  PlainSequence sequence(parameters, objective);
   PlainRun run = sequence.forward(data, s, smoothing);
   if (gradient != nullptr) sequence.backward(*gradient);
   return run;

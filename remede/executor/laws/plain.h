@@ -6,6 +6,7 @@
 
 #include "remede/data/sequences.h"
 #include "remede/executor/laws/parameters.h"
+#include "remede/objective/objective.h"
 
 namespace remede::laws {
 
@@ -19,7 +20,8 @@ struct PlainRun {
 
 // Runs sequence s of the data from empty cells. A missing input counts as 0 but in splits. `gradient`: (total), ADDs
 // the derivative of the loss's sum, or null. `index_gradient`: whether feature choices and what splits test have one.
+// `objective`: null for that of classes, or of squared errors.
 PlainRun run_plain(const Parameters& parameters, const Sequences& data, std::size_t s, double smoothing,
-                   std::vector<double>* gradient);
+                   std::vector<double>* gradient, const Objective* objective = nullptr);
 
 }  // namespace remede::laws

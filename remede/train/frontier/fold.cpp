@@ -32,13 +32,12 @@ void fold_answers(const Problem& problem, laws::Parameters& p) {
       constant -= p[Group::kLinear][row % n_y * n_z + i] * problem.x_zero[i];
       if (s.leaf_linear) constant -= p[Group::kLeafLinear][row * n_z + i] * problem.x_zero[i];
     }
-    if (!problem.classes)
-      constant = (constant + problem.y_zero[row % n_y]) * static_cast<double>(problem.scaling.y_scale[row % n_y]);
+    constant = (constant + problem.y_zero[row % n_y]) * problem.y_scale[row % n_y];
   }
   for (const Group g : {Group::kLinear, Group::kLeafLinear})
     for (std::size_t at = 0; at < s.size(g); ++at) {
       if (at % n_z < n_x) p[g][at] /= static_cast<double>(problem.scaling.x_scale[at % n_z]);
-      if (!problem.classes) p[g][at] *= static_cast<double>(problem.scaling.y_scale[at / n_z % n_y]);
+      p[g][at] *= problem.y_scale[at / n_z % n_y];
     }
 }
 
@@ -136,8 +135,8 @@ Tree fold_tree(const Problem& problem, const laws::Parameters& parameters) {
           threshold * static_cast<double>(problem.scaling.x_scale[f]) + static_cast<double>(problem.scaling.x_shift[f]);
     }
   for (std::size_t k = 0; k < k_n; ++k) {
-    double unit = largest(p[Group::kInput].subspan(k * n_x, n_x));
-    if (unit == 0) unit = largest(p[Group::kEarlier].subspan(k * k_n, k_n));
+    const double unit = std::max(largest(p[Group::kInput].subspan(k * n_x, n_x)),
+                                 largest(p[Group::kEarlier].subspan(k * k_n, k_n)));
     if (unit > 0) rescale_cell(p, k, unit);
   }
   Tree tree = laws::harden(p);

@@ -66,7 +66,7 @@ void Learner::accumulate(const laws::Block& block, laws::Sums& sums) {
   for (std::size_t lane = 0; lane < laws::kLanes; ++lane)
     for (std::size_t k = 0; k < k_n && block.from[lane] >= 0; ++k)
       level[k * laws::kLanes + lane] = after_[static_cast<std::size_t>(block.from[lane]) * k_n + k];
-  laws::run_block(program_, values_.data(), block, lanes_->classes, smoothing_of(*problem_), level.data(), scratch_,
+  laws::run_block(program_, values_.data(), block, lanes_->objective, smoothing_of(*problem_), level.data(), scratch_,
                   sums, gradient_.data());
   kernel_steps_ += static_cast<double>(block.steps);
   for (std::size_t lane = 0; lane < block.window.size(); ++lane)
@@ -180,7 +180,7 @@ std::vector<double> Learner::usual_state() {
   for (const laws::Block& block : problem_->replay.blocks) {
     std::fill(level.begin(), level.end(), 0.0F);
     laws::Sums sums;
-    laws::run_block(program_, values_.data(), block, problem_->classes, 0.0F, level.data(), scratch_, sums, nullptr);
+    laws::run_block(program_, values_.data(), block, problem_->objective, 0.0F, level.data(), scratch_, sums, nullptr);
     for (std::size_t t = 0; t < block.steps; ++t)
       for (std::size_t lane = 0; lane < laws::kLanes; ++lane) {
         const auto w = static_cast<double>(block.weight[t * laws::kLanes + lane]);

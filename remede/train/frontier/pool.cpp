@@ -134,11 +134,12 @@ SmallModels::SmallModels(const Model& like, const std::vector<Trend>& trend, con
                          const FrontierOptions& options)
     : config_(config), options_(options) {
   like_.schema = like.schema;
+  like_.own_objective = like.own_objective;
   like_.training.settings = like.training.settings;
   const Prepared& data = *options.prepared;
   const Sequences weighted = with_class_weights(data.training, config);
   judging_ = judging_data(data.training, data.validation, are_few(data.training));
-  problem_ = std::make_unique<Problem>(make_problem(weighted, judging_, trend));
+  problem_ = std::make_unique<Problem>(make_problem(weighted, judging_, trend, &data.objective));
   const double share = std::min(1.0, config.starts ? *config.starts / kDefaultStarts : scale_of(config).starts);
   SearchOptions search;
   search.seed = static_cast<std::uint64_t>(config.seed);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "remede/base/arithmetic.h"
 #include "remede/base/random.h"
 #include "remede/train/frontier/recordings.h"
 
@@ -38,6 +39,18 @@ void each_free_constant(const laws::Parameters& p, const Visit& visit) {
   }
 }
 
+void set_answer_scale(Problem& p) {
+  p.y_zero.assign(static_cast<std::size_t>(p.n_y), 0.0);
+  p.y_scale.assign(static_cast<std::size_t>(p.n_y), 1.0);
+  for (int o = 0; o < p.n_y && !p.scaling.y_scale.empty(); ++o) {
+    const auto target = static_cast<std::size_t>(target_of(p.objective, o)), at = static_cast<std::size_t>(o);
+    const auto scale = static_cast<double>(p.scaling.y_scale[target]);
+    const bool logarithm = is_logarithm(p.objective, o);
+    p.y_zero[at] = logarithm ? log(scale) : static_cast<double>(p.scaling.y_shift[target]) / scale;
+    p.y_scale[at] = logarithm ? 1.0 : scale;
+  }
+}
+
 }  // namespace
 
 bool are_few(const Sequences& training) {
@@ -47,20 +60,22 @@ bool are_few(const Sequences& training) {
          training.steps() >= kLeastMeanLength * training.count();
 }
 
-Problem make_problem(const Sequences& training, const Sequences& judging, std::vector<Trend> trend) {
+Problem make_problem(const Sequences& training, const Sequences& judging, std::vector<Trend> trend,
+                     const Objective* objective) {
   Problem p;
   p.n_x = training.n_x;
-  p.n_y = training.n_y;
   p.classes = !training.label.empty();
+  p.objective =
+      objective != nullptr ? *objective : default_objective(p.classes ? Task::kClassification : Task::kRegression);
+  p.objective.scale.clear();
+  p.n_y = p.classes ? training.n_y : outputs_of(p.objective, training.n_y);
   p.trend = std::move(trend);
   p.trend.resize(static_cast<std::size_t>(p.n_x), Trend::kAny);
   scale_inputs(training, true, p.scaling);
-  if (!p.classes) scale_values(default_objective(Task::kRegression), training, true, p.scaling);
+  scale_values(p.objective, training, true, p.scaling);
   for (std::size_t i = 0; i < p.scaling.x_scale.size(); ++i)
     p.x_zero.push_back(static_cast<double>(p.scaling.x_shift[i]) / static_cast<double>(p.scaling.x_scale[i]));
-  p.y_zero.assign(static_cast<std::size_t>(p.n_y), 0.0);
-  for (std::size_t k = 0; k < p.scaling.y_scale.size(); ++k)
-    p.y_zero[k] = static_cast<double>(p.scaling.y_shift[k]) / static_cast<double>(p.scaling.y_scale[k]);
+  set_answer_scale(p);
   Sequences scaled = training;
   apply(p.scaling, scaled);
   p.training = laws::training_lanes(scaled);
@@ -68,6 +83,7 @@ Problem make_problem(const Sequences& training, const Sequences& judging, std::v
   scaled = judging;
   apply(p.scaling, scaled);
   p.validation = laws::scoring_lanes(scaled);
+  for (laws::LaneData* lanes : {&p.training, &p.replay, &p.validation}) lanes->objective = p.objective;
   for (std::size_t s = 0; s < training.count(); ++s)
     p.longest = std::max(p.longest, static_cast<double>(training.length(s)));
   p.few_targets =
@@ -87,7 +103,9 @@ Problem make_problem(const Sequences& training, const Sequences& judging, std::v
 
 laws::LaneData lanes_on_scale(const Problem& problem, Sequences data) {
   apply(problem.scaling, data);
-  return laws::training_lanes(data);
+  laws::LaneData lanes = laws::training_lanes(data);
+  lanes.objective = problem.objective;
+  return lanes;
 }
 
 void set_free_constants(const Problem& problem, const laws::Parameters& p, std::vector<float>& values) {

@@ -19,9 +19,13 @@ struct Problem {
   laws::LaneData training, validation, replay;
   Scaling scaling;             // of inputs, and of values in regression
   std::vector<double> x_zero;  // (n_x) what 0 in the file is on the training scale, with the sign turned
-  std::vector<double> y_zero;  // (n_y) likewise; 0 in classification
-  std::vector<Trend> trend;    // (n_x)
+  // (n_y) What takes a constant of the answer to the units of the file: added before it is multiplied by the scale, or
+  // alone where the output is a logarithm; 0 in classification.
+  std::vector<double> y_zero;
+  std::vector<double> y_scale;  // (n_y) what multiplies constants and weights of the answer then
+  std::vector<Trend> trend;     // (n_x)
   int n_x = 0, n_y = 0;
+  Objective objective;  // of the scaled targets
   bool classes = false;
   double longest = 0;        // steps of the longest sequence
   bool few_targets = false;  // the model would overfit
@@ -32,8 +36,9 @@ struct Problem {
 };
 
 // Data as they stand in the file, with the weights to learn by.
-// `judging`: what models are compared on.
-Problem make_problem(const Sequences& training, const Sequences& judging, std::vector<Trend> trend);
+// `judging`: what models are compared on. `objective`: null for the usual one.
+Problem make_problem(const Sequences& training, const Sequences& judging, std::vector<Trend> trend,
+                     const Objective* objective = nullptr);
 
 // Whether there are several sequences, but too few to show how they differ.
 bool are_few(const Sequences& training);
