@@ -135,8 +135,8 @@ Tree fold_tree(const Problem& problem, const laws::Parameters& parameters) {
           threshold * static_cast<double>(problem.scaling.x_scale[f]) + static_cast<double>(problem.scaling.x_shift[f]);
     }
   for (std::size_t k = 0; k < k_n; ++k) {
-    const double unit = std::max(largest(p[Group::kInput].subspan(k * n_x, n_x)),
-                                 largest(p[Group::kEarlier].subspan(k * k_n, k_n)));
+    const double unit =
+        std::max(largest(p[Group::kInput].subspan(k * n_x, n_x)), largest(p[Group::kEarlier].subspan(k * k_n, k_n)));
     if (unit > 0) rescale_cell(p, k, unit);
   }
   Tree tree = laws::harden(p);

@@ -8,6 +8,7 @@
 #include "remede/base/error.h"
 #include "remede/train/frontier/choice.h"
 #include "remede/train/frontier/pool.h"
+#include "remede/train/frontier/recordings.h"
 #include "remede/train/frontier/trends.h"
 
 namespace remede {
@@ -44,6 +45,10 @@ FrontierChoice choose_on_frontier(const std::vector<Candidate>& candidates, cons
   const Entry* chosen =
       frontier::choose_entry(entries, config, options.solved,
                              frontier::merit_of_constant(options.prepared->objective, validation), choice.frontier.why);
+  const Sequences& learned = options.prepared->training;
+  if (frontier::too_few_to_judge(learned, validation, frontier::are_few(learned)))
+    choice.frontier.why += fmt::format(
+        "; with only {} sequences held out, models were also judged on shifted training sequences", validation.count());
   bool shown = false;
   for (const Entry* e : frontier::best_of_each_size(entries)) {
     // The chosen one stands in the table even where a better one is no larger.

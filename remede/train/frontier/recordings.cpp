@@ -60,8 +60,12 @@ std::vector<double> spread_of_recordings(const Sequences& data) {
   return spread;
 }
 
+bool too_few_to_judge(const Sequences& training, const Sequences& validation, bool few_sequences) {
+  return few_sequences && !training.label.empty() && validation.count() < kEnoughToJudge;
+}
+
 Sequences judging_data(const Sequences& training, const Sequences& validation, bool few_sequences) {
-  if (!few_sequences || training.label.empty() || validation.count() >= kEnoughToJudge) return validation;
+  if (!too_few_to_judge(training, validation, few_sequences)) return validation;
   Sequences all = validation;
   const std::vector<double> spread = spread_of_recordings(training);
   const auto n_x = static_cast<std::size_t>(training.n_x);

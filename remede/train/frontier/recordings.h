@@ -12,8 +12,10 @@ namespace remede::frontier {
 // no class has two sequences. The class of a sequence is that of its last target. REQUIRES: classification
 std::vector<double> spread_of_recordings(const Sequences& data);
 
-// The held-out data; where they are fewer than 20 sequences, also the training sequences, each shifted as another
-// recording might be: with a handful of recordings a choice by these alone is hardly better than chance.
+// Whether so few of the sequences are held out that a choice by these alone would be hardly better than chance.
+bool too_few_to_judge(const Sequences& training, const Sequences& validation, bool few_sequences);
+
+// The held-out data; where they are too few, also the training sequences, each shifted as another recording might be.
 Sequences judging_data(const Sequences& training, const Sequences& validation, bool few_sequences);
 
 }  // namespace remede::frontier
