@@ -89,6 +89,7 @@ class InputLines {
     return false;
   }
   bool added_newline() const { return added_newline_; }
+  bool empty() const { return at_ == filled_; }  // no further line
 
   void skip(std::uint64_t bytes) {
     std::uint64_t left = bytes;
@@ -119,6 +120,7 @@ class StreamRun {
 
   void run() {
     load();
+    if (!flags_.state.empty()) save();  // a place that cannot be written is an error now, not later
     SignalWatch signals;
     bool more = true;
     while (more && SignalWatch::caught() == 0) {
@@ -166,12 +168,22 @@ class StreamRun {
     std::size_t bytes = 0;
     bool too_long = false;
     while (input_.next(line, bytes, too_long)) {
-      if (input_.added_newline()) --bytes;
+      if (input_.added_newline() && input_.empty()) {  // the input ends within a line
+        if (leave_last_line()) break;
+        --bytes;
+      }
       if (!(too_long ? session_.add_too_long(bytes) : session_.add(line, bytes, out_))) report();
       if (session_.watch() != nullptr && session_.watch()->full()) watch();
       if (out_.size() > kMostKept) flush();
     }
     flush();
+  }
+
+  // Of an input that goes on later, a line without its end may be half of one.
+  bool leave_last_line() const {
+    if (flags_.state.empty()) return false;
+    if (!flags_.quiet) print_error("remede: the input ends within a line: it is left for the next run\n");
+    return true;
   }
 
   void flush() {

@@ -92,6 +92,24 @@ TEST_F(StreamVerb, ContinuesWhereItStopped) {
   EXPECT_TRUE(is_error(remede({"stream", "m.json", "-q", "--state", "s", "--rewind"}, "short"), 1, "--rewind"));
 }
 
+TEST_F(StreamVerb, HalfALineIsLeftForTheNextRun) {
+  save_model(snow_at_stations(), "m.json");
+  const std::string rows = rows_of_stations(20, 3);
+  const std::string whole = remede({"stream", "m.json", "-q"}, rows).out;
+  const std::size_t cut = rows.find('\n', rows.size() / 2) - 2;
+  const Result first = remede({"stream", "m.json", "--state", "s"}, rows.substr(0, cut));
+  EXPECT_THAT(first.err, HasSubstr("the input ends within a line: it is left for the next run"));
+  const auto status = nlohmann::json::parse(remede({"stream", "m.json", "--state", "s", "--status"}).out);
+  const auto bytes = status["bytes"].get<std::size_t>();
+  EXPECT_EQ(rows[bytes - 1], '\n');
+  EXPECT_EQ(first.out + remede({"stream", "m.json", "-q", "--state", "s"}, rows.substr(bytes)).out, whole);
+}
+
+TEST_F(StreamVerb, APlaceThatCannotBeWrittenIsAnErrorAtOnce) {
+  save_model(snow_at_stations(), "m.json");
+  EXPECT_TRUE(is_error(remede({"stream", "m.json", "--state", "none/s"}, rows_of_stations(2, 2)), 1, "none/s"));
+}
+
 TEST_F(StreamVerb, DriftIsReported) {
   save_model(snow_at_stations(), "m.json");
   write("d.csv", rows_of_stations(40, 7));
