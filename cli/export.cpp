@@ -35,6 +35,7 @@ void export_model(const ExportFlags& flags) {
   if (flags.folder.empty()) throw UsageError("export: --output: expected the name of a folder, got ''");
   const std::vector<ExportedFile> files = exported_files(load_model(flags.model), flags.to, name_of(flags));
   std::vector<NamedFile> written;
+  written.reserve(files.size());
   for (const ExportedFile& file : files)
     written.push_back({file.name, (std::filesystem::path(flags.folder) / file.name).string()});
   expect_separate_files({{"the model", flags.model}}, written);

@@ -51,10 +51,10 @@ void CWriter::write_readers() {
   if (has_nodes())
     out_.functions +=
         "\n$F $_size $_find(const $_values *v, $_child root)\n{\n    $_child at = root;\n    while (at >= 0) {\n"
-        "        const $_node node = $_nodes[at];\n"
-        "        const float value = $_raw(v, ($_size)(node.test / 2u));\n        bool right;\n"
-        "        if (value != value) {\n            right = (node.test % 2u) != 0u;\n        } else {\n"
-        "            right = value >= node.threshold;\n        }\n        at = right ? node.right : node.left;\n    }\n"
+        "        const float value = $_raw(v, ($_size)($_nodes[at].test / 2u));\n        bool right;\n"
+        "        if (value != value) {\n            right = ($_nodes[at].test % 2u) != 0u;\n        } else {\n"
+        "            right = value >= $_nodes[at].threshold;\n        }\n        at = right ? $_nodes[at].right : "
+        "$_nodes[at].left;\n    }\n"
         "    return ($_size)(-1 - at);\n}\n";
   if (!has_sums()) return;
   const bool filled = std::any_of(model_.fill.begin(), model_.fill.end(), [](float v) { return v != 0.0F; });

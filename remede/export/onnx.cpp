@@ -82,7 +82,7 @@ class OnnxStep {
       for (const std::int32_t c : {tree.left[i], tree.right[i]})
         if (c >= 0) depth[static_cast<std::size_t>(c)] = depth[i] + 1;
     }
-    for (std::int64_t leaf = inner; leaf <= 2 * inner; ++leaf) {
+    for (std::int64_t leaf = inner; leaf <= std::int64_t{2} * inner; ++leaf) {
       feature.push_back(0);
       threshold.push_back(0.0F);
       missing.push_back(false);

@@ -165,7 +165,7 @@ TEST(ExportC, NeedsNeitherHeapNorLibm) {
   Folder folder;
   write_c(folder, models_of_all_forms(40));
   ASSERT_EQ(folder.run("gcc -std=c99 -O1 -c all.c -o all.o"), "");
-  EXPECT_EQ(folder.run("nm -u all.o | grep -vwE 'memcpy|memset' | grep . || echo none"), "none\n");
+  EXPECT_EQ(folder.run("nm -u all.o | grep -vwE 'memset' | grep . || echo none"), "none\n");  // of long local arrays
 }
 
 TEST(ExportC, AHeaderOfAnotherModelIsRefused) {
