@@ -33,7 +33,7 @@ std::string underscored(std::string_view name) {
   return out;
 }
 
-// Of C, C++ and what the exported programs use themselves.
+// Of C and C++, and headers that exported programs include.
 constexpr std::string_view kReserved[] = {
     "alignas",      "alignof",       "and",          "and_eq",    "asm",       "auto",
     "bitand",       "bitor",         "bool",         "break",     "case",      "catch",
@@ -49,8 +49,8 @@ constexpr std::string_view kReserved[] = {
     "static",       "static_assert", "static_cast",  "std",       "struct",    "switch",
     "template",     "this",          "thread_local", "throw",     "true",      "try",
     "typedef",      "typeid",        "typename",     "union",     "unsigned",  "using",
-    "virtual",      "void",          "volatile",     "wchar_t",   "while",     "xor",
-    "xor_eq"};
+    "virtual",      "void",          "volatile",     "wchar_t",   "while",     "math",
+    "stdbool",      "stdint",        "xor",          "xor_eq"};
 
 }  // namespace
 

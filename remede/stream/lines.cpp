@@ -254,6 +254,9 @@ void LineSession::read_json(std::string_view line, Row& row) {
 
 void LineSession::answer(const Row& row, std::string& out) {
   double now = std::numeric_limits<double>::quiet_NaN();
+  if (!id_.empty() && row.id.empty()) fail("column {}: expected the id of a sequence, got an empty cell", shown(id_));
+  if (!time_.empty() && parse_cell(row.time, now) == CellKind::kMissing)
+    fail("column {}: expected a time, got {}", shown(time_), row.time.empty() ? "an empty cell" : shown(row.time));
   const bool timed = !time_.empty() && parse_time(row.time, now);
   if (inputs_.needs_time() && !timed)
     fail("column {}: expected a number or a date as YYYY-MM-DD HH:MM:SS, got {}", shown(time_), shown(row.time));

@@ -215,7 +215,7 @@ TEST(ExportC, AnyNamesCompile) {
 
 TEST(ExportC, BadNamesAreErrors) {
   const Model model = test::model_of_snow();
-  for (const char* const name : {"", "1a", "a-b", "int", "_a", "namespace", "é"})
+  for (const char* const name : {"", "1a", "a-b", "int", "_a", "namespace", "math", "é"})
     EXPECT_THAT(testing::error_of([&] { to_c(model, name); }), HasSubstr("expected a name")) << name;
   EXPECT_THROW(to_cpp(model, "class"), Error);
   EXPECT_EQ(as_identifier("my-model (2)"), "my_model_2");

@@ -45,18 +45,21 @@ TEST(Lines, MalformedLinesChangeNothing) {
   LineSession clean(model, {}), dirty(model, {});
   const std::string begin = "day,station,rain,temp\n1,a,32,3\n1,b,60,-1\n", end = "2,a,1,1\n2,b,,4\n";
   const std::string expected = feed(clean, begin + end).out;
-  const Fed fed = feed(dirty, begin + "2,a,1\n2,a,1,1,1\n2,a,x,1\n0,a,1,1\n2,a,\"1,1\n2,a,1e99,1\n\n  \n" + end);
+  const Fed fed =
+      feed(dirty, begin + "2,a,1\n2,a,1,1,1\n2,a,x,1\n0,a,1,1\n2,a,\"1,1\n2,a,1e99,1\n2,,1,1\n,a,1,1\n\n  \n" + end);
   EXPECT_EQ(fed.out, expected);
-  ASSERT_EQ(fed.problems.size(), 6U);
+  ASSERT_EQ(fed.problems.size(), 8U);
+  EXPECT_EQ(fed.problems[6], "line 10: column 'station': expected the id of a sequence, got an empty cell");
+  EXPECT_EQ(fed.problems[7], "line 11: column 'day': expected a time, got an empty cell");
   EXPECT_EQ(fed.problems[0], "line 4: expected 4 cells, got 3");
   EXPECT_EQ(fed.problems[1], "line 5: expected 4 cells, got more");
   EXPECT_EQ(fed.problems[2], "line 6: column 'rain': expected a number, got 'x'");
   EXPECT_THAT(fed.problems[3], HasSubstr("line 7: column 'day': expected times in order"));
   EXPECT_THAT(fed.problems[4], HasSubstr("expected a quote"));
   EXPECT_THAT(fed.problems[5], HasSubstr("fits a float"));
-  EXPECT_EQ(dirty.position().malformed, 6U);
+  EXPECT_EQ(dirty.position().malformed, 8U);
   EXPECT_EQ(dirty.position().rows, 4U);
-  EXPECT_EQ(dirty.position().lines, 13U);
+  EXPECT_EQ(dirty.position().lines, 15U);
 }
 
 TEST(Lines, JsonAndCsvAgree) {
