@@ -29,6 +29,7 @@ set(pkg_config_flags "")
 if(NOT fmt_VERSION VERSION_LESS 10)
   set(pkg_config_flags "-DFMT_HEADER_ONLY=1")
 endif()
+file(RELATIVE_PATH pkg_config_to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)  # wherever the files end up
 configure_file(${CMAKE_CURRENT_LIST_DIR}/remede.pc.in ${PROJECT_BINARY_DIR}/remede.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/remede.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT library)
 

@@ -54,7 +54,7 @@ cmake -S "$folder/program" -B "$folder/program/build" -DCMAKE_PREFIX_PATH="$pref
 by_cmake=$("$folder/program/build/program" "$folder/model.json")
 
 export PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name remede.pc)")
-c++ "$folder/program/main.cpp" $(pkg-config --cflags --libs --define-variable=prefix="$prefix" remede) -o "$folder/by_pkg_config"
+c++ "$folder/program/main.cpp" $(pkg-config --cflags --libs remede) -o "$folder/by_pkg_config"
 by_pkg_config=$("$folder/by_pkg_config" "$folder/model.json")
 [[ $by_cmake == *" steps, "* && $by_cmake == "$by_pkg_config" ]] || { echo "expected the same figures twice, got '$by_cmake' and '$by_pkg_config'"; exit 1; }
 
@@ -71,6 +71,6 @@ CMAKE
 cmake -S "$folder/c" -B "$folder/c/build" -DCMAKE_PREFIX_PATH="$prefix" >"$folder/log" 2>&1 &&
   cmake --build "$folder/c/build" >>"$folder/log" 2>&1 || { cat "$folder/log"; exit 1; }
 by_cmake=$(printf '0.5\n0\n1\n' | "$folder/c/build/live" "$folder/model.json")
-cc "$folder/c/live.c" $(pkg-config --cflags --libs --define-variable=prefix="$prefix" remede-c) -o "$folder/c/live"
+cc "$folder/c/live.c" $(pkg-config --cflags --libs remede-c) -o "$folder/c/live"
 by_pkg_config=$(printf '0.5\n0\n1\n' | LD_LIBRARY_PATH=$(dirname "$(find "$prefix" -name libremede_c.so)") "$folder/c/live" "$folder/model.json")
 [[ $by_cmake == -1,0,1* && $by_cmake == "$by_pkg_config" ]] || { echo "expected the same answers twice, got '$by_cmake' and '$by_pkg_config'"; exit 1; }
