@@ -198,12 +198,6 @@ void polish_all(const std::vector<std::vector<Finalist>>& finalists, const Direc
   });
 }
 
-// Whether nothing fixes the form of the model: then models whose cells have laws may compete.
-bool any_form(const Config& config) {
-  return config.form == FormChoice::kAuto && !config.depth && !config.memory && !config.write_rule &&
-         !config.write_reads && !config.write_bias && !config.leaf_output && !config.output_order;
-}
-
 // The choice among models of all sizes; nothing where there is none to make. Brings the chosen candidate to the front.
 std::optional<FrontierChoice> choose_size(std::vector<Candidate>& candidates, const Dataset& training,
                                           bool validation_given, const std::vector<Prepared>& folds,
@@ -213,7 +207,7 @@ std::optional<FrontierChoice> choose_size(std::vector<Candidate>& candidates, co
   options.training = &training;
   options.prepared = &folds.front();
   options.solved = candidates.front().loss <= mean_solved_loss(folds, config);
-  options.small_models = any_form(config) && !options.solved && !session.halt();
+  options.small_models = leaves_form_open(config) && !options.solved && !session.halt();
   options.refit = !validation_given && folds.front().held_out;
   options.stop = [&session] { return session.halt(); };
   options.progress = [&session](double) { session.show_phase("small models"); };

@@ -165,7 +165,19 @@ void limit_updates(const Config& config, std::size_t sequences, Portfolio& stage
   }
 }
 
+// Whether only models whose cells have laws can be what the user asked for: they are small, and keep to trends.
+bool wants_laws(const Config& config) {
+  if (!leaves_form_open(config) || config.trees > 1 || !config.simplify) return false;
+  return (config.numbers && *config.numbers <= config.recipe.laws_only_numbers) || config.increasing ||
+         config.decreasing;
+}
+
 }  // namespace
+
+bool leaves_form_open(const Config& config) {
+  return config.form == FormChoice::kAuto && !config.depth && !config.memory && !config.write_rule &&
+         !config.write_reads && !config.write_bias && !config.leaf_output && !config.output_order;
+}
 
 std::vector<Portfolio> draw_portfolios(const Config& config, const TrainingData& data, std::size_t folds) {
   const Recipe& recipe = config.recipe;
@@ -174,6 +186,7 @@ std::vector<Portfolio> draw_portfolios(const Config& config, const TrainingData&
   std::vector<Regime> regimes = {Regime::kEvent, Regime::kEventAgain, Regime::kSignal};
   if (config.form == FormChoice::kPaper || config.leaf_output == LeafOutput::kConstant)
     regimes = {Regime::kEvent, Regime::kEventAgain};
+  if (wants_laws(config)) regimes = {Regime::kEvent};
   if (config.form == FormChoice::kRich || config.leaf_output == LeafOutput::kLinear) regimes = {Regime::kSignal};
   const bool noise = needs_noise(recipe, data), offsets = needs_offsets(recipe, data);
   std::vector<Portfolio> stages;

@@ -59,6 +59,9 @@ struct Portfolio {
                                                            // of a constant answer
 };
 
+// Whether nothing in the configuration fixes the form of the model: then models whose cells have laws may compete.
+bool leaves_form_open(const Config& config);
+
 // The portfolios of the recipe, one per stage: what the configuration fixes, the rest drawn from each start's own
 // random stream. `folds`: how many such data a start is trained on.
 std::vector<Portfolio> draw_portfolios(const Config& config, const TrainingData& data, std::size_t folds = 1);

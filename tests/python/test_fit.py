@@ -96,9 +96,9 @@ def test_weights_per_sequence_and_per_step(task):
     # Two opinions about the same inputs: the weight decides.
     doubled = X + X
     opinions = y + [-v for v in y]
-    first = RecurrentTreeClassifier(starts=8).fit(doubled, opinions, sample_weight=[1.0] * 1000 + [0.05] * 1000)
+    first = RecurrentTreeClassifier(starts=8, form="paper").fit(doubled, opinions, sample_weight=[1.0] * 1000 + [0.05] * 1000)
     assert first.score(X, y) > 0.99
-    second = RecurrentTreeClassifier(starts=8).fit(doubled, opinions, sample_weight=np.repeat([0.05, 1.0], 7000))
+    second = RecurrentTreeClassifier(starts=8, form="paper").fit(doubled, opinions, sample_weight=np.repeat([0.05, 1.0], 7000))
     assert second.score(X, [-v for v in y]) > 0.99
 
 

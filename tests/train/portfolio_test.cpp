@@ -73,6 +73,21 @@ TEST(Portfolio, UpdatesLimitEveryStartToTheLastOne) {
     }
 }
 
+TEST(Portfolio, WhereOnlySmallModelsWillDoTheSignalStageIsLeftOut) {
+  const TrainingData data = recordings(20, 50);
+  Config config;
+  EXPECT_EQ(draw_portfolios(config, data).size(), 3U);
+  config.numbers = 30;
+  EXPECT_EQ(draw_portfolios(config, data).size(), 1U);
+  config.memory = 2;  // there are no small models then
+  EXPECT_EQ(draw_portfolios(config, data).size(), 3U);
+  config.memory.reset();
+  config.numbers = 200;
+  EXPECT_EQ(draw_portfolios(config, data).size(), 3U);
+  config.increasing = ColumnNames{{"x1"}};
+  EXPECT_EQ(draw_portfolios(config, data).size(), 1U);
+}
+
 TEST(Portfolio, EffortScalesStartsAndUpdates) {
   const TrainingData data = recordings(600, 20);
   Config config;
