@@ -112,24 +112,39 @@ Json json_of(const Description& d) {
   return json;
 }
 
-// Standard input can be read once only, and may have to be read twice.
-std::vector<TableSource> open_again(const std::string& path, std::string& kept) {
-  if (path != "-") return open_files(path);
-  if (kept.empty()) {
-    const ByteSource source = open_bytes(path);
-    char block[1 << 16];
-    for (std::size_t got = 0; (got = source.read(block, sizeof block)) > 0;) kept.append(block, got);
+// Standard input can be read once only, and may have to be read twice: what was read of it is kept.
+class Rereadable {
+ public:
+  explicit Rereadable(std::string path) : path_(std::move(path)) {}
+
+  // From the beginning, the second time, too. The first table must not be read any more then.
+  std::vector<TableSource> open() {
+    if (path_ != "-") return open_files(path_);
+    if (!input_.read) input_ = open_bytes(path_);
+    std::vector<TableSource> sources;
+    sources.emplace_back(
+        ByteSource{input_.name, input_.size, [this, at = std::size_t{0}](char* to, std::size_t room) mutable {
+                     if (at == kept_.size()) {
+                       const std::size_t got = input_.read(to, room);
+                       kept_.append(to, got);
+                       at += got;
+                       return got;
+                     }
+                     const std::size_t n = kept_.copy(to, room, at);
+                     at += n;
+                     return n;
+                   }});
+    return sources;
   }
-  std::vector<TableSource> sources;
-  sources.emplace_back(
-      ByteSource{"standard input", kept.size(), [&kept, at = std::size_t{0}](char* to, std::size_t room) mutable {
-                   const std::size_t n = std::min(room, kept.size() - at);
-                   kept.copy(to, n, at);
-                   at += n;
-                   return n;
-                 }});
-  return sources;
-}
+
+ private:
+  std::string path_;
+  ByteSource input_;
+  std::string kept_;
+};
+
+// The words of a file may be any bytes.
+std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"; }
 
 // What can be said where the data cannot be read as asked: every column, then the complaint.
 void show_survey(const DescribeFlags& flags, const Survey& s, const std::string& complaint) {
@@ -142,18 +157,18 @@ void show_survey(const DescribeFlags& flags, const Survey& s, const std::string&
     Json json = json_of(d);
     for (const char* const unknown : {"sequences", "length", "task", "steps_with_target"}) json[unknown] = nullptr;
     json["error"] = complaint;
-    put(json.dump() + "\n");
+    put(text_of(json));
     return;
   }
   put(fmt::format("{} rows\n{}", grouped(static_cast<long long>(s.rows)), columns_text(d)));
 }
 
 RawDataset read_or_survey(const DescribeFlags& flags) {
-  std::string kept;
+  Rereadable data(flags.data);
   try {
-    return read_raw(open_again(flags.data, kept), flags.roles);
+    return read_raw(data.open(), flags.roles);
   } catch (const Error& error) {
-    const Survey s = survey(open_again(flags.data, kept), flags.roles.format);
+    const Survey s = survey(data.open(), flags.roles.format);
     if (!s.columns.empty()) show_survey(flags, s, error.what());
     throw;
   }
@@ -164,7 +179,7 @@ void describe_file(DescribeFlags flags) {
   const RawDataset raw = read_or_survey(flags);
   const Description d = describe(raw, flags.roles);
   if (flags.json) {
-    put(json_of(d).dump() + "\n");
+    put(text_of(json_of(d)));
   } else {
     show_notes(flags.data, raw.data);
     put(text_of(d));

@@ -59,6 +59,10 @@ Json classification_json(const Schema& schema, const ClassificationScores& score
     for (std::size_t p = 0; p < n_y; ++p) row.push_back(amount(scores.confusion[c * n_y + p]));
     json["confusion"].push_back(row);
   }
+  if (!scores.unknown.empty()) {
+    json["confusion_of_unknown_classes"] = Json::array();
+    for (const double weight : scores.unknown) json["confusion_of_unknown_classes"].push_back(amount(weight));
+  }
   return json;
 }
 
@@ -82,6 +86,8 @@ std::string count(double value) {
                                                     : fmt::format("{:.6g}", value);
 }
 
+constexpr const char* kUnknownClasses = "(not seen in training)";
+
 std::string confusion_text(const Schema& schema, const ClassificationScores& scores) {
   constexpr std::size_t kMaxConfusionClasses = 20;  // a wider table does not fit a terminal
   const std::size_t n_y = schema.classes.size();
@@ -91,6 +97,10 @@ std::string confusion_text(const Schema& schema, const ClassificationScores& sco
   for (std::size_t truth = 0; truth < n_y; ++truth) {
     rows.push_back({printable(schema.classes[truth])});
     for (std::size_t c = 0; c < n_y; ++c) rows.back().push_back(count(scores.confusion[truth * n_y + c]));
+  }
+  if (!scores.unknown.empty()) {
+    rows.push_back({kUnknownClasses});
+    for (const double weight : scores.unknown) rows.back().push_back(count(weight));
   }
   return "\nconfusion (a row per class, a column per prediction)\n" + table(rows, "  ");
 }
@@ -111,6 +121,8 @@ std::string classification_text(const Schema& schema, const Scores& all) {
     rows.push_back({printable(schema.classes[c]), figure(score.recall), figure(score.precision), figure(score.f1),
                     count(score.support)});
   }
+  if (!scores.unknown.empty())
+    rows.push_back({kUnknownClasses, figure(0), figure(std::nan("")), figure(0), count(scores.unknown_support)});
   return text + "\n" + table(rows, "  ") + confusion_text(schema, scores);
 }
 

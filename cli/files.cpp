@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "cli/common.h"
+#include "cli/parameters.h"
 #include "remede/base/error.h"
 #include "remede/data/dataset.h"
 
@@ -46,7 +47,8 @@ CommandFiles command_files(const CLI::App& verb) {
   CommandFiles files;
   for (const CLI::Option* option : verb.get_options()) {
     const FileUse use = file_use(*option);
-    if (use == FileUse::kRead) files.read.push_back({option->get_name(), path_of(*option)});
+    const bool recipe = option->get_name() == "--recipe" && option->count() > 0 && is_recipe_file(path_of(*option));
+    if (use == FileUse::kRead || recipe) files.read.push_back({option->get_name(), path_of(*option)});
     if (use == FileUse::kWritten) files.written.push_back({option->get_name(), path_of(*option)});
   }
   return files;

@@ -2,7 +2,7 @@
 
 #include "cli/common.h"
 #include "remede/base/error.h"
-#include "remede/base/file.h"
+#include "remede/base/json.h"
 
 namespace remede {
 
@@ -31,10 +31,13 @@ void add_parameter_flags(CLI::App& verb, GivenParameters& given) {
   }
 }
 
+bool is_recipe_file(const std::string& name_or_path) {
+  return name_or_path.ends_with(".json") || name_or_path.find('/') != std::string::npos;
+}
+
 std::string recipe_argument(const std::string& name_or_path) {
-  if (name_or_path == "default" || name_or_path == "paper") return name_or_path;
-  if (!name_or_path.ends_with(".json") && name_or_path.find('/') == std::string::npos) return name_or_path;
-  return read_file(name_or_path);
+  constexpr std::size_t kMostBytes = std::size_t{1} << 20;  // a recipe has about 100 fields
+  return is_recipe_file(name_or_path) ? read_json_file(name_or_path, kMostBytes) : name_or_path;
 }
 
 void apply_parameters(const GivenParameters& given, const std::string& verb, Config& config) {

@@ -19,6 +19,7 @@ void add_parameter_flags(CLI::App& verb, GivenParameters& given);
 
 // What --recipe was given, as recipe_from_text() reads it: the name of a recipe, or the text of the file.
 std::string recipe_argument(const std::string& name_or_path);
+bool is_recipe_file(const std::string& name_or_path);  // else a name
 
 // Sets them and checks the whole. Throws UsageError naming the verb.
 void apply_parameters(const GivenParameters& given, const std::string& verb, Config& config);

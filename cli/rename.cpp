@@ -51,7 +51,7 @@ void add_rename(CLI::App& app) {
       "Names stand for the cells wherever the model is shown; predictions stay the same. OLD is the name shown now.\n"
       "Examples:\n"
       "  remede rename model.json m1=snow m2=soil -o named.json");
-  verb->callback([flags] { rename(*flags); });
+  on_run(*verb, [flags] { rename(*flags); });
 }
 
 }  // namespace remede

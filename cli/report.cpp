@@ -63,6 +63,7 @@ void report(const ReportFlags& flags) {
   const Model model = load_model(flags.model);
   const Dataset data = read_dataset(flags.data, model.schema, flags.roles, false);
   if (!flags.quiet) show_notes(flags.data, data);
+  if (!flags.quiet && data.unknown.count > 0) print_error("{}: {}\n", flags.data, data.unknown.note);
   ReportOptions options;
   options.model_name = flags.model == "-" ? "" : flags.model;
   options.data_name = flags.data == "-" ? "" : flags.data;

@@ -20,6 +20,7 @@
 #include "cli/verbs.h"
 #include "remede/base/error.h"
 #include "remede/base/file.h"
+#include "remede/base/text.h"
 #include "remede/data/parts.h"
 #include "remede/data/raw.h"
 #include "remede/draw/text.h"
@@ -144,7 +145,7 @@ void report_json(const TrainFlags& flags, const Fit& fit) {
                                  {"stopped", fit.stopped},
                                  {"validation", score}};
   for (const auto& [name, value] : fit.model.training.test) json["test"][name] = value;
-  put(json.dump() + "\n");
+  put(json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");  // a path may be any bytes
 }
 
 void report(const TrainFlags& flags, const Fit& fit) {
@@ -210,15 +211,16 @@ Dataset read_training(const TrainFlags& flags, const Config& config, std::option
       throw UsageError("train: --test with a share cannot be combined with --split; give the test data as a file");
     TestParts parts =
         hold_out_test(read_raw(open_files(flags.data), flags.roles), *share, static_cast<std::uint64_t>(config.seed));
-    if (!flags.validation.empty())
-      validation = read_dataset(flags.validation, parts.training.schema, flags.roles, true);
-    test = std::move(parts.test);
-    return std::move(parts.training);
+    Dataset training = encode_for_fit(std::move(parts.training), !flags.validation.empty(), config);
+    if (!flags.validation.empty()) validation = read_dataset(flags.validation, training.schema, flags.roles, true);
+    test = encode(std::move(parts.test), {training.schema.inputs, training.schema.codes});
+    return training;
   }
   Dataset training = read_parts_or_all(flags, config, validation);
   if (!flags.test.empty()) test = read_dataset(flags.test, training.schema, flags.roles, true);
   return training;
 }
+
 // The command's files, and those that a checkpoint names. A run that is resumed may go on in its own checkpoint.
 void check_train_files(const CLI::App& verb, const TrainFlags& flags, const std::string& checkpoint) {
   CommandFiles files{
@@ -228,6 +230,15 @@ void check_train_files(const CLI::App& verb, const TrainFlags& flags, const std:
     if (file.name != "--resume") files.read.push_back(std::move(file));
   check_files(verb, files);
   check_files(verb, {{{"--resume", flags.resume}}, {{"--output", flags.output}}});
+  if (flags.frontier.empty()) return;
+  files.read.push_back({"--resume", flags.resume});
+  for (const std::vector<NamedFile>& some : {files.read, files.written})
+    for (const NamedFile& file : some)
+      for (const std::string& path : file.path.empty() ? std::vector<std::string>() : expand_path(file.path))
+        if (is_frontier_file(flags.frontier, path))
+          throw UsageError(
+              fmt::format("train: expected {} elsewhere, got {}, which is one of the files of --frontier {}", file.name,
+                          shown(path), flags.frontier));
 }
 
 void train(const CLI::App& verb, TrainFlags flags) {
@@ -247,22 +258,25 @@ void train(const CLI::App& verb, TrainFlags flags) {
   const bool asked = !flags.checkpoint.empty();
   const std::string unasked = flags.output == "-" ? "" : flags.output + ".checkpoint";
   check_train_files(verb, flags, asked ? flags.checkpoint : unasked);
+  if (!flags.frontier.empty()) make_frontier_folder(flags.frontier);
   expect_writable(flags.output);
   expect_writable(flags.checkpoint);
-  if (!flags.frontier.empty()) make_frontier_folder(flags.frontier);
 
   std::optional<Dataset> validation, test;
   const Dataset training = read_training(flags, config, validation, test);
   show_notes(flags.data, training, flags.quiet);
   if (validation && !flags.validation.empty()) show_notes(flags.validation, *validation, flags.quiet);
+  if (test && !test_share(flags)) show_notes(flags.test, *test, flags.quiet);
 
   CheckpointFile checkpoint(asked ? flags.checkpoint : unasked, asked ? 0.0 : kSecondsBeforeCheckpoint,
                             notes_of(flags));
   ProgressLine line(flags.quiet, flags.verbose);
   const SignalWatch watch;
   Callbacks callbacks;
-  callbacks.progress = [&](const Progress& p) { line.round(p); };
-  callbacks.tick = [&](const Progress& p) { line.show(p); };
+  if (line.wanted()) {
+    callbacks.progress = [&](const Progress& p) { line.round(p); };
+    callbacks.tick = [&](const Progress& p) { line.show(p); };
+  }
   callbacks.stop = [] { return SignalWatch::caught() != 0; };
   callbacks.checkpoint_due = [&] { return checkpoint.due(); };
   callbacks.checkpoint = [&](const Checkpoint& c) { checkpoint.write(c); };

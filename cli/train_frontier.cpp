@@ -80,6 +80,16 @@ void make_frontier_folder(const std::string& folder) {
   const AtomicFile probe((std::filesystem::path(folder) / "index.html").string());
 }
 
+bool is_frontier_file(const std::string& folder, const std::string& path) {
+  const std::filesystem::path file(path);
+  const std::string name = file.filename().string();
+  const bool taken =
+      name == "index.html" || name == "frontier.json" || (name.starts_with("model-") && name.ends_with(".json"));
+  std::error_code error;
+  const std::filesystem::path parent = file.parent_path().empty() ? std::filesystem::path(".") : file.parent_path();
+  return taken && std::filesystem::equivalent(parent, folder, error) && !error;
+}
+
 void save_frontier(const Fit& fit, const std::string& folder) {
   const bool classes = classifies(fit);
   std::vector<FrontierRow> rows;

@@ -34,8 +34,9 @@ class SignalWatch {
 class ProgressLine {
  public:
   ProgressLine(bool quiet, bool verbose);
-  void show(const Progress& progress);   // several times a second
-  void round(const Progress& progress);  // a round or a phase has ended
+  bool wanted() const { return visible_ || verbose_; }  // else nothing is ever shown
+  void show(const Progress& progress);                  // several times a second
+  void round(const Progress& progress);                 // a round or a phase has ended
   void clear();
 
  private:

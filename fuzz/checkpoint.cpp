@@ -2,32 +2,61 @@
 // real state is damaged byte by byte, given a new checksum, and resumed: it goes on or is refused.
 #include "remede/train/checkpoint.h"
 
+#include <memory>
+#include <vector>
+
 #include "fuzz/harness.h"
 #include "remede/data/tasks.h"
-#include "remede/train/fit.h"
+#include "remede/train/paper.h"
+#include "remede/train/search.h"
 
 namespace remede::fuzz {
 namespace {
 
+// A search, or the single start of the paper, that was stopped at once. What comes before and after it reads no state.
 struct Run {
   Dataset data;
   Config config;
-  Checkpoint saved;
+  std::vector<Prepared> folds;
+  std::vector<const TrainingData*> parts;
+  std::vector<Portfolio> stages;  // empty: a single start
+  std::string state;
 };
 
-Run begun(const Recipe& recipe) {
-  Run run;
-  run.data = generate("fixed-delay", {.sequences = 12, .delay = 1});
-  run.config.recipe = recipe;
-  run.config.threads = 1;
-  if (!recipe.single_start) run.config.starts = 1;
-  run.config.depth = 1;
-  run.config.memory = 1;
+Callbacks stopped_at_once(std::string* state) {
   Callbacks callbacks;
   callbacks.stop = [] { return true; };
-  callbacks.checkpoint = [&run](const Checkpoint& checkpoint) { run.saved = checkpoint; };
-  fit(run.data, nullptr, run.config, callbacks);
-  require(!run.saved.state.empty(), "a run that is stopped saves its state");
+  callbacks.checkpoint = [state](const Checkpoint& checkpoint) {
+    if (state != nullptr) *state = checkpoint.state;
+  };
+  return callbacks;
+}
+
+void go_on(const Run& run, const std::string& from, std::string* state) {
+  const Callbacks callbacks = stopped_at_once(state);
+  Session session(callbacks, {}, from);
+  if (!run.stages.empty()) {
+    search(run.config, run.stages, run.parts, session);
+    return;
+  }
+  const StartPlan plan = single_plan(run.config, run.data.schema, LeafForm(), GradientForm());
+  train_single(plan, run.folds.front().data, budget_of(run.config, run.data.sequences.count()), run.config, session);
+}
+
+std::unique_ptr<const Run> begun(const Recipe& recipe) {
+  auto run = std::make_unique<Run>();
+  run->data = generate("fixed-delay", {.sequences = 12, .delay = 1});
+  run->config.recipe = recipe;
+  run->config.threads = 1;
+  run->config.depth = 1;
+  run->config.memory = 1;
+  if (!recipe.single_start) run->config.starts = 1;
+  run->folds = prepare_folds(run->data, nullptr, run->config, {});
+  run->folds.resize(1);
+  run->parts = {&run->folds.front().data};
+  if (!recipe.single_start) run->stages = draw_portfolios(run->config, run->folds.front().data);
+  go_on(*run, "", &run->state);
+  require(!run->state.empty(), "a run that is stopped saves its state");
   return run;
 }
 
@@ -43,13 +72,18 @@ std::string damaged(std::string state, std::string_view changes) {
   return state;
 }
 
-void resume(const Run& run, std::string_view changes) {
-  Checkpoint checkpoint = run.saved;
-  checkpoint.state = damaged(checkpoint.state, changes);
-  checkpoint = checkpoint_from_bytes(to_bytes(checkpoint), "file");
-  Callbacks callbacks;
-  callbacks.stop = [] { return true; };
-  error_of([&] { fit(run.data, nullptr, run.config, callbacks, &checkpoint); });
+// Settings under their names, one per line: they are those of this run or are refused.
+void compare_settings(std::string_view lines) {
+  Checkpoint checkpoint;
+  checkpoint.settings = settings(Config());
+  for (std::size_t k = 0; !lines.empty(); ++k) {
+    const std::string_view line = lines.substr(0, lines.find('\n'));
+    checkpoint.settings[(k * 7 + line.size()) % checkpoint.settings.size()].second = line;
+    lines.remove_prefix(std::min(lines.size(), line.size() + 1));
+  }
+  const Checkpoint back = checkpoint_from_bytes(to_bytes(checkpoint), "file");
+  require(back.settings == checkpoint.settings, "settings round-trip");
+  error_of([&] { expect_same(back, Config(), 0); });
 }
 
 }  // namespace
@@ -57,10 +91,13 @@ void resume(const Run& run, std::string_view changes) {
 void checkpoint(std::string_view input) {
   const unsigned kind = take_byte(input) % 4;
   if (kind >= 2) {
-    static const Run paper = begun(paper_recipe());
-    static const Run search = begun(default_recipe());
-    return resume(kind == 2 ? paper : search, input);
+    static const std::unique_ptr<const Run> paper = begun(paper_recipe());
+    static const std::unique_ptr<const Run> portfolio = begun(default_recipe());
+    const Run& run = kind == 2 ? *paper : *portfolio;
+    error_of([&] { go_on(run, damaged(run.state, input), nullptr); });
+    return;
   }
+  if (kind == 1) return compare_settings(input);
   Checkpoint read;
   if (!error_of([&] { read = checkpoint_from_bytes(input, "file"); }).empty()) return;
   require(to_bytes(read) == input, "a checkpoint round-trips");

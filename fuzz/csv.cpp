@@ -34,7 +34,7 @@ void write_and_read_back(const Dataset& data, const Roles& roles) {
   static const std::string path = "/dev/shm/remede_fuzz_" + std::to_string(::getpid()) + ".csv";
   write_dataset(path, data);
   Roles written;
-  written.id = data.ids.empty() ? "none" : data.schema.id;
+  written.id = roles.id == "row" ? "row" : data.ids.empty() ? "none" : data.schema.id;
   written.time = data.times.empty() ? "none" : data.schema.time;
   written.need_target = roles.need_target;
   Dataset back;

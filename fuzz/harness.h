@@ -21,6 +21,7 @@ using Harness = void (*)(std::string_view input);
 
 void checkpoint(std::string_view input);
 void csv(std::string_view input);
+void frame(std::string_view input);
 void lines(std::string_view input);
 void model(std::string_view input);
 void packed(std::string_view input);

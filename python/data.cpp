@@ -205,6 +205,12 @@ void bind_data(nb::module_& module) {
   define_data(data, [](Dataset& d) -> Dataset& { return d; });
   data.def("read_like", &read_like, nb::arg("tables"), nb::arg("roles"), nb::arg("need_target"),
            "Other tables, read for the inputs of these data.")
+      .def(
+          "encode_like",
+          [](const Dataset& d, const RawDataset& raw) {
+            return encode(raw, {d.schema.inputs, d.schema.codes});
+          },
+          nb::arg("raw"), "Other data, with words as what they count as in these.")
       .def_prop_ro("inputs", [](const Dataset& d) { return d.schema.inputs; });
   nb::class_<RawDataset> raw(module, "Raw", "Data as they were read: words are not numbers yet.");
   define_data(raw, [](RawDataset& r) -> Dataset& { return r.data; });

@@ -23,6 +23,7 @@
 
 #include "python/bindings.h"
 #include "remede/base/error.h"
+#include "remede/data/parts.h"
 #include "remede/simplify/simplify.h"
 #include "remede/train/cross_validate.h"
 #include "remede/train/prepare.h"
@@ -154,6 +155,18 @@ nb::dict score_of(const Fit& fit) {
   return score;
 }
 
+// As the model file records it, counts as whole numbers.
+nb::dict test_score_of(const Fit& fit) {
+  nb::dict score;
+  for (const auto& [name, value] : fit.model.training.test)
+    if (name == "sequences" || name == "targets") {
+      score[name.c_str()] = static_cast<std::int64_t>(value);
+    } else {
+      score[name.c_str()] = value;
+    }
+  return score;
+}
+
 // Models of other sizes: each a model with its score and standard error on validation data.
 nb::list frontier_of(const Fit& fit) {
   nb::list all;
@@ -203,15 +216,16 @@ std::exception_ptr run_watched(Watch& watch, const nb::object& callback, Work wo
 
 // Returns what the fit left, or only what was raised where it left nothing.
 nb::dict fit_data(const Dataset& training, const Dataset* validation, const Settings& settings,
-                  const nb::object& callback) {
+                  const nb::object& callback, const Dataset* test) {
   const Config config = config_of(settings);
   Watch watch;
   Callbacks callbacks;
   callbacks.stop = [&] { return watch.stopped(); };
-  callbacks.progress = [&](const Progress& p) { watch.deliver(p); };
+  if (!callback.is_none()) callbacks.progress = [&](const Progress& p) { watch.deliver(p); };
   std::optional<Fit> found;
   const std::exception_ptr failure = run_watched(watch, callback, [&] {
     found = fit(training, validation, config, callbacks);
+    if (test != nullptr) score_on_test(*test, config.threads, *found);
     if (config.simplify) found->model = without_unused_inputs(found->model);
   });
   nb::dict result;
@@ -220,6 +234,7 @@ nb::dict fit_data(const Dataset& training, const Dataset* validation, const Sett
   if (!found && watch.errors() == 0) rethrow_in_python(failure);
   if (!found) return result;
   result["score"] = score_of(*found);
+  if (test != nullptr) result["test_score"] = test_score_of(*found);
   result["trained_nodes"] = found->trained_nodes;
   result["stopped"] = found->stopped;
   result["late"] = found->late;
@@ -236,6 +251,19 @@ Dataset encode_raw(RawDataset& raw, const Settings& settings, bool validation) {
   return encode_for_fit(std::move(raw), validation, config);
 }
 
+// A share for a test, drawn by the seed of the settings: what is left, and the test part.
+std::pair<RawDataset, RawDataset> hold_out_part(const RawDataset& raw, double share, const Settings& settings) {
+  const Config config = config_of(settings);
+  const nb::gil_scoped_release release;
+  try {
+    TestParts parts = hold_out_test(raw, share, static_cast<std::uint64_t>(config.seed));
+    return {std::move(parts.training), std::move(parts.test)};
+  } catch (const Error& error) {
+    const std::string message = error.what();
+    throw Error(message.starts_with("--test") ? message.substr(2) : message);
+  }
+}
+
 // The scores of every fold by name, as `remede cross-validate --json` gives them. `raw` is used up.
 nb::dict cross_validate_data(RawDataset& raw, std::size_t folds, bool forward, const Settings& settings,
                              const nb::object& callback) {
@@ -243,7 +271,7 @@ nb::dict cross_validate_data(RawDataset& raw, std::size_t folds, bool forward, c
   Watch watch;
   Callbacks callbacks;
   callbacks.stop = [&] { return watch.stopped(); };
-  callbacks.progress = [&](const Progress& p) { watch.deliver(p); };
+  if (!callback.is_none()) callbacks.progress = [&](const Progress& p) { watch.deliver(p); };
   CrossValidation found;
   const std::exception_ptr failure = run_watched(watch, callback, [&] {
     const std::vector<Split> splits = make_folds(raw.data, {folds, forward}, static_cast<std::uint64_t>(config.seed));
@@ -343,10 +371,12 @@ void bind_fit(nb::module_& module) {
   module.def("parameters", &parameters, "Every hyper-parameter of training, as declared in C++.");
   module.def("encode", &encode_raw, nb::arg("raw"), nb::arg("settings"), nb::arg("validation"),
              "The data of a fit, with words as what they count as in the part that will not be held out.");
+  module.def("hold_out_test", &hold_out_part, nb::arg("raw"), nb::arg("share"), nb::arg("settings"),
+             "What is left to learn from, and a share of the sequences for a test.");
   module.def("cross_validate", &cross_validate_data, nb::arg("raw"), nb::arg("folds"), nb::arg("forward"),
              nb::arg("settings"), nb::arg("callback").none());
   module.def("fit", &fit_data, nb::arg("training"), nb::arg("validation").none(), nb::arg("settings"),
-             nb::arg("callback").none());
+             nb::arg("callback").none(), nb::arg("test").none());
 }
 
 }  // namespace remede::python

@@ -15,6 +15,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "python/bindings.h"
+#include "remede/base/column.h"
 #include "remede/base/error.h"
 #include "remede/data/arrow.h"
 #include "remede/data/columns.h"
@@ -153,6 +154,14 @@ void add_arrow(PythonFrame& to, const nb::object& table) {
   to.frame = std::move(frame);
 }
 
+std::size_t memory_limit_of(const std::string& text) {
+  try {
+    return parse_memory_limit(text);
+  } catch (const Error& error) {
+    fail("memory_limit: {}", error.what());
+  }
+}
+
 }  // namespace
 
 std::vector<TableSource> sources_of(const nb::list& tables) {
@@ -167,11 +176,19 @@ std::vector<TableSource> sources_of(const nb::list& tables) {
   return sources;
 }
 
+// Beside roles a line may say "memory-limit": beyond it large data are kept in files, as the program does.
 Roles roles_of(const RoleLines& lines, bool guess) {
   Roles roles;
   roles.guess = guess;
-  for (const auto& [name, text] : lines)
-    if (!take_role_line(name, text, roles)) fail("expected the name of a role, got '{}'", name);
+  std::size_t limit = default_memory_limit();
+  for (const auto& [name, text] : lines) {
+    if (name == "memory-limit") {
+      limit = memory_limit_of(text);
+    } else if (!take_role_line(name, text, roles)) {
+      fail("expected the name of a role, got '{}'", name);
+    }
+  }
+  roles.store = std::make_shared<ColumnStore>(limit);
   return roles;
 }
 

@@ -49,6 +49,8 @@ OWN = [  # what Python has beyond the declaration
     ("time_gap", "bool", "False", "The time since the step before becomes an input."),
     ("target_per", "str | None", "None", "'sequence': a target column has one value per sequence, at its last step; None: one per step."),
     ("strict_time", "bool", "False", "Refuse a time that occurs twice in a sequence; otherwise such rows keep their order."),
+    ("memory_limit", "str | int | None", "None", "Above it large data are kept in temporary files: '800M', '2G', or bytes (at least 64M). None: half of the "
+     "machine's memory. The model is the same."),
     ("axes", "str | None", "None", "Order of the axes of 3-D arrays: 'instance, time, channel' or 'instance, channel, time'."),
     ("verbose", "int", "0", "1: show progress while training (with tqdm where it is installed)."),
 ]

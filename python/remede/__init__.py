@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from ._base import recipe
+from ._settings import recipe
 from ._data import generate, tasks
 from ._estimators import RecurrentTreeClassifier, RecurrentTreeRegressor
 from ._native import Error, Model, Progress, Stream, StreamPool, __version__

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from . import _native
-from ._base import Estimator, target_names
+from ._base import Estimator
 from ._inputs import Packed
 from ._parameters import Parameters
+from ._reading import target_names
 from ._targets import Target, align, align_weights, class_text, classes_from_text, find_classes, label_numbers, one_column, regression_values
 
 

@@ -8,7 +8,8 @@
 // `function` of the copy for this machine. For the part of a file that Highway compiles once (HWY_ONCE); the function
 // stands in remede::HWY_NAMESPACE. Our own choice instead of Highway's: the same for all kernels, and no library to
 // ship.
-#if defined(__x86_64__)
+// With HWY_COMPILE_ONLY_STATIC (the fuzz build) there is one copy.
+#if defined(__x86_64__) && !defined(HWY_COMPILE_ONLY_STATIC)
 #define REMEDE_CHOOSE_KERNEL(function)                          \
   (vector_target() == VectorTarget::kAvx512 ? &N_AVX3::function \
    : vector_target() == VectorTarget::kAvx2 ? &N_AVX2::function \

@@ -101,13 +101,23 @@ std::string_view stored_text(const CellBlock& block, std::size_t at) {
   return {cell, size};
 }
 
-// The shortest text that reads back as the same number, 1.0 for whole ones, as Python writes it.
+// REQUIRES: words.
+std::string_view word_at(const CellBlock& block, std::size_t at) {
+  const std::int64_t word = whole_at(block, at);
+  const bool there = word >= 0 && static_cast<std::size_t>(word) < block.words->size();
+  return there ? (*block.words)[static_cast<std::size_t>(word)] : std::string_view();
+}
+
+// The shortest text that reads back as the same number, as Python writes it: 100000.0, and an exponent below 1e-4 and
+// from 1e16 on.
 template <typename T>
 std::string_view spell(T value, char* to, std::size_t room) {
   if (std::isnan(value)) return {};
-  char* end = std::to_chars(to, to + room - 2, value).ptr;
-  const std::string_view text(to, static_cast<std::size_t>(end - to));
-  if (text.find_first_of(".einf") == std::string_view::npos) {
+  const T size = std::abs(value);
+  const bool plain = value == 0 || (size >= static_cast<T>(1e-4) && size < static_cast<T>(1e16));
+  const auto format = plain ? std::chars_format::fixed : std::chars_format::scientific;
+  char* end = std::to_chars(to, to + room - 2, value, format).ptr;
+  if (plain && std::find(to, end, '.') == end) {
     *end++ = '.';
     *end++ = '0';
   }
@@ -179,13 +189,11 @@ std::string_view FrameReader::text() {
 // The cell as a CSV file would hold it; nothing where it is missing. `column_` is one beyond its column.
 std::string_view FrameReader::text_of(const CellBlock& block, std::size_t at) {
   if (block.type == CellType::kNone || is_missing_at(block, at)) return {};
-  if (block.words) {
-    const std::int64_t word = whole_at(block, at);
-    return word >= 0 && static_cast<std::size_t>(word) < block.words->size()
-               ? (*block.words)[static_cast<std::size_t>(word)]
-               : std::string_view();
+  if (block.words || is_text(block.type)) {
+    const std::string_view text = block.words ? word_at(block, at) : stored_text(block, at);
+    if (text.find('\0') != std::string_view::npos) fail("{}: expected text, got a NUL byte", where(column_ - 1));
+    return text;
   }
-  if (is_text(block.type)) return stored_text(block, at);
   if (is_boolean(block.type)) {
     const bool yes =
         block.type == CellType::kBit ? bit_at(block.values, block.first_bit + at) : *cell_at(block, at) != 0;

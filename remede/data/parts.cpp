@@ -123,47 +123,38 @@ std::size_t begin_of_test(const Sequences& all, double share) {
   return targets[targets.size() - std::clamp<std::size_t>(held, 1, targets.size() - 2)];
 }
 
-// The steps of the only sequence before this one.
-Dataset before(const Dataset& all, std::size_t end) {
+// Only the steps of the only sequence before this one.
+void cut_from(std::size_t end, Sequences& s) {
   const auto cut = [end](auto& values, std::size_t width) {
     if (!values.empty()) values.resize(end * width);
   };
-  Dataset part;
-  part.schema = all.schema;
-  Sequences& s = part.sequences = all.sequences;
   cut(s.x, static_cast<std::size_t>(s.n_x));
   cut(s.label, 1);
   cut(s.value, static_cast<std::size_t>(s.n_y));
   cut(s.weight, 1);
   s.offset = {0, static_cast<std::int64_t>(end)};
-  return part;
 }
 
 }  // namespace
 
-TestParts hold_out_test(RawDataset raw, double share, std::uint64_t seed) {
+TestParts hold_out_test(const RawDataset& raw, double share, std::uint64_t seed) {
   const Sequences& all = raw.data.sequences;
-  const std::vector<std::string> notes = raw.data.notes;
   TestParts parts;
   if (all.count() > 1) {
     const Split sides = split(all, share, seed ^ kTestSeed);
     if (sides.training.empty() || sides.validation.empty())
       fail("--test: expected sequences for both sides, got {} in all", all.count());
-    const Code code = learn_code(raw, sides.training);
-    const Dataset encoded = encode(std::move(raw), code);
-    parts = {part_of(encoded, sides.training), part_of(encoded, sides.validation)};
+    parts.training = select(raw, sides.training);
+    parts.test = select(raw, sides.validation);
   } else {
     const std::size_t begin = begin_of_test(all, share);
-    Column<float> weight = all.weight;
-    std::fill(raw.data.sequences.weight.begin() + static_cast<std::ptrdiff_t>(begin), raw.data.sequences.weight.end(),
-              0.0F);
-    const Code code = learn_code(raw);
-    parts.test = encode(std::move(raw), code);
-    parts.training = before(parts.test, begin);
-    std::fill_n(weight.begin(), begin, 0.0F);
-    parts.test.sequences.weight = std::move(weight);
+    const std::uint32_t only[] = {0};
+    parts.training = select(raw, only);
+    cut_from(begin, parts.training.data.sequences);
+    parts.test = select(raw, only);
+    std::fill_n(parts.test.data.sequences.weight.begin(), begin, 0.0F);
   }
-  parts.training.notes = notes;
+  parts.training.data.notes = raw.data.notes;
   return parts;
 }
 

@@ -27,13 +27,14 @@ Parts read_parts(const std::string& path, Roles roles, const std::string& by, do
 
 // A share of the data for a test at the very end, never used for training or selection: whole sequences at random
 // (where each has one label, of every class alike); of a single sequence the last targets, and then what is learned
-// from ends before the first of them, while the test runs through the whole sequence from its beginning. What words
-// count as is learned from the rest. Throws Error where nothing would be left for one of the two.
+// from ends before the first of them, while the test runs through the whole sequence from its beginning. Throws Error
+// where nothing would be left for one of the two. Both are raw: what words count as is learned from a part of the
+// training data only (encode_for_fit).
 struct TestParts {
-  Dataset training;
-  Dataset test;
+  RawDataset training;
+  RawDataset test;
 };
-TestParts hold_out_test(RawDataset raw, double share, std::uint64_t seed);
+TestParts hold_out_test(const RawDataset& raw, double share, std::uint64_t seed);
 
 // Cuts sequences where the group changes; each piece starts from empty memory. Without groups nothing is done.
 void cut_by_group(Dataset& data);

@@ -49,9 +49,10 @@ float read_weight(Rows& csv, std::size_t column) {
   const auto rounded = static_cast<float>(value);
   if (!number || !std::isfinite(rounded) || rounded < 0.0F)
     fail("{}: expected a weight, 0 or more, got {}", csv.where(column),
-         number && !std::isnan(value) ? fmt::format("{}", value)
-         : number                     ? "a missing value"
-                                      : shown(csv.last_cell()));
+         number && std::isfinite(rounded) ? fmt::format("{}", rounded)  // a frame may hold it in single precision
+         : number && !std::isnan(value)   ? fmt::format("{}", value)
+         : number                         ? "a missing value"
+                                          : shown(csv.last_cell()));
   return rounded;
 }
 
@@ -300,7 +301,7 @@ RawDataset read_raw(std::vector<TableSource> tables, const Schema& schema, const
   if (needed.gap) add_time_gap(raw);
   if (needed.history) add_history(raw);
   shape_targets(raw.data, need_target);
-  set_aside_unknown(raw.data, raw.unknown_classes);
+  set_aside_unknown(raw.data, raw.unknown_classes, need_target);
   return raw;
 }
 

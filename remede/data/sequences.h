@@ -34,6 +34,9 @@ struct Sequences {
 struct UnknownTargets {
   std::size_t count = 0;
   double weight = 0.0;
+  Column<std::int64_t> step = {};  // where they are; may be left out
+  Column<float> step_weight = {};  // (step)
+  std::string note = {};           // which classes they are, for the user
 };
 
 // No sequences, of the same inputs and outputs, in the same store.

@@ -181,15 +181,19 @@ void add_history(RawDataset& raw) {
   }
 }
 
-void set_aside_unknown(Dataset& data, const std::vector<std::string>& names) {
+void set_aside_unknown(Dataset& data, const std::vector<std::string>& names, bool needed) {
   constexpr std::size_t kMostNames = 5;
   Sequences& s = data.sequences;
   if (names.empty()) return;
+  data.unknown.step = Column<std::int64_t>(s.weight.store());
+  data.unknown.step_weight = Column<float>(s.weight.store());
   for (std::size_t t = 0; t < s.label.size(); ++t) {
     if (s.label[t] >= 0) continue;
     if (s.weight[t] > 0.0F) {
       ++data.unknown.count;
       data.unknown.weight += static_cast<double>(s.weight[t]);
+      data.unknown.step.push_back(static_cast<std::int64_t>(t));
+      data.unknown.step_weight.push_back(s.weight[t]);
     }
     s.label[t] = 0;
     s.weight[t] = 0.0F;
@@ -199,9 +203,12 @@ void set_aside_unknown(Dataset& data, const std::vector<std::string>& names) {
   for (std::size_t i = 0; i < std::min(kMostNames, names.size()); ++i) listed += (i == 0 ? "" : ", ") + shown(names[i]);
   if (names.size() > kMostNames) listed += ", ...";
   const bool one = data.unknown.count == 1;
-  data.notes.push_back(fmt::format("{} target{} of a class that was not seen in training ({}): {} as wrong",
-                                   data.unknown.count, one ? " is" : "s are", listed,
-                                   one ? "it counts" : "they count"));
+  data.unknown.note = fmt::format("{} target{} of a class that was not seen in training ({}): {} as wrong",
+                                  data.unknown.count, one ? " is" : "s are", listed, one ? "it counts" : "they count");
+  if (needed) data.notes.push_back(data.unknown.note);
+  if (needed || std::any_of(s.weight.begin(), s.weight.end(), [](float w) { return w > 0.0F; })) return;
+  s.label.clear();
+  s.weight.clear();
 }
 
 void shape_targets(Dataset& data, bool needed) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <unordered_map>
 
 #include "remede/base/text.h"
 #include "remede/data/columns.h"
@@ -79,11 +80,14 @@ void survey_rows(Rows& rows, std::vector<SurveyedColumn>& columns) {
   if (columns.empty()) {
     for (const std::string& name : rows.columns()) columns.emplace_back().name = name;
   }
+  std::unordered_map<std::string_view, SurveyedColumn*> by_name;
+  for (SurveyedColumn& column : columns) by_name.emplace(column.name, &column);
   std::vector<SurveyedColumn*> at;
-  for (const std::string& name : rows.columns()) {
-    const auto found =
-        std::find_if(columns.begin(), columns.end(), [&](const SurveyedColumn& c) { return c.name == name; });
-    at.push_back(found == columns.end() ? nullptr : &*found);
+  for (std::size_t c = 0; c < rows.columns().size(); ++c) {
+    const std::string& name = rows.columns()[c];
+    const auto found = by_name.find(name);
+    const bool unnamed = name.empty() && c < columns.size() && columns[c].name.empty();  // several may have no name
+    at.push_back(unnamed ? &columns[c] : found == by_name.end() ? nullptr : found->second);
   }
   while (rows.next_row())
     for (SurveyedColumn* const column : at) {

@@ -89,7 +89,7 @@ void TargetReader::add_cell(std::string where) {
   cell.kind = parse_cell(text, cell.value);
   if (known_ && cell.kind != CellKind::kMissing) {
     cell.label = known_class(cell, text);
-    if (cell.label < 0 && strict_) unknown_.emplace_back(text);
+    if (cell.label < 0 && unknown_.size() < kMostUnknown) unknown_.emplace_back(text);
   }
   if (!known_ && !is_utf8(text)) fail("{}: expected text in UTF-8, got {}", where, shown(text));
   distinct_numbers_ += cell.kind == CellKind::kNumber ? 1 : 0;
@@ -168,7 +168,7 @@ void TargetReader::finish_labels(Schema& schema, Sequences& sequences) {
   sequences.weight.resize(code_.size());
   for (std::size_t r = 0; r < code_.size(); ++r) {
     const Cell& cell = cells_[code_[r]];
-    const bool unknown = cell.label < 0 && strict_ && cell.kind != CellKind::kMissing;
+    const bool unknown = known_ && cell.label < 0 && cell.kind != CellKind::kMissing;
     sequences.label[r] = unknown ? kUnknownClass : std::max(cell.label, 0);
     sequences.weight[r] = cell.label < 0 && !unknown ? 0.0F : 1.0F;
   }

@@ -23,6 +23,7 @@ class TargetReader {
  public:
   static constexpr std::size_t kMostClassNumbers = 20;
   static constexpr std::size_t kMostClasses = 1000;
+  static constexpr std::size_t kMostUnknown = 6;  // names of classes that the schema does not know, for a note
 
   // For a schema to be found. `names`: of the target columns.
   TargetReader(std::string file, std::vector<std::string> names, std::optional<Task> task,

@@ -61,7 +61,7 @@ double macro_auc(const Predictions& predictions, const Sequences& sequences, std
 
 // `weight`: of all targets, those of unknown classes included.
 ClassificationScores classification_scores(const Objective& objective, const Predictions& predictions,
-                                           const Sequences& sequences, double weight, double unknown) {
+                                           const Sequences& sequences, double weight, const UnknownTargets& unknown) {
   const auto n_y = static_cast<std::size_t>(sequences.n_y);
   ClassificationScores scores;
   scores.confusion.resize(n_y * n_y);
@@ -74,7 +74,7 @@ ClassificationScores classification_scores(const Objective& objective, const Pre
     scores.confusion[truth * n_y + static_cast<std::size_t>(arg_max(p))] += w;
     add_loss(objective, p, truth_at(sequences, t), w, loss);
   }
-  scores.log_loss = (unknown > 0 ? loss - unknown * log(kLeastProbability) : loss) / weight;
+  scores.log_loss = (unknown.count > 0 ? loss - unknown.weight * log(kLeastProbability) : loss) / weight;
   scores.classes = class_scores(scores.confusion, n_y);
   Mean recall;
   Mean f1;
@@ -84,9 +84,15 @@ ClassificationScores classification_scores(const Objective& objective, const Pre
     recall.add(scores.classes[c].recall);
     f1.add(scores.classes[c].f1);
   }
-  if (unknown > 0) {
+  if (unknown.count > 0) {
     recall.add(0);
     f1.add(0);
+    scores.unknown_support = unknown.weight;
+    scores.unknown.resize(n_y);
+  }
+  for (std::size_t i = 0; i < unknown.step.size(); ++i) {
+    const std::span<const float> p(predictions.output.data() + static_cast<std::size_t>(unknown.step[i]) * n_y, n_y);
+    scores.unknown[static_cast<std::size_t>(arg_max(p))] += static_cast<double>(unknown.step_weight[i]);
   }
   scores.accuracy = correct / weight;
   scores.balanced_accuracy = recall.value();
@@ -185,7 +191,7 @@ double area_under_curve(std::vector<RankedStep> steps) {
 }
 
 Scores evaluate(const Objective& objective, const Predictions& predictions, const Sequences& sequences,
-                UnknownTargets unknown) {
+                const UnknownTargets& unknown) {
   Scores scores;
   scores.sequences = sequences.count();
   for (const float w : sequences.weight) {
@@ -196,7 +202,7 @@ Scores evaluate(const Objective& objective, const Predictions& predictions, cons
   scores.weight += unknown.weight;
   if (scores.steps == 0) fail("expected steps with a target, got none in {} steps", sequences.steps());
   if (classifies(objective)) {
-    scores.classification = classification_scores(objective, predictions, sequences, scores.weight, unknown.weight);
+    scores.classification = classification_scores(objective, predictions, sequences, scores.weight, unknown);
   } else {
     scores.regression = regression_scores(objective, predictions, sequences, scores.weight);
   }

@@ -25,6 +25,8 @@ struct ClassificationScores {
   double auc = 0;                // mean over the classes of the area under the ROC curve of that class against the rest
   std::vector<ClassScore> classes;  // (n_y)
   std::vector<double> confusion;    // (n_y, n_y) weight of the steps by class and predicted class
+  double unknown_support = 0;       // weight of the steps of classes that the model does not know,
+  std::vector<double> unknown;      // (n_y) by predicted class; empty where there are none
 };
 
 struct RegressionScore {
@@ -50,7 +52,7 @@ struct Scores {
 // `unknown`: targets of classes that the model does not know, which count as wrong (as a class of recall and F1 0).
 // Throws Error when no step carries a target. REQUIRES: predictions are of these sequences.
 Scores evaluate(const Objective& objective, const Predictions& predictions, const Sequences& sequences,
-                UnknownTargets unknown = {});
+                const UnknownTargets& unknown = {});
 
 // The figures of all steps together, in the order of reports: accuracy, balanced_accuracy, macro_f1, auc and log_loss,
 // or those of the objective, then rmse, mae and r2.

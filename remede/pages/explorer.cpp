@@ -142,10 +142,11 @@ Json data_json(const Model& model, const Dataset& data, const Predictions& predi
 }
 
 // "accuracy 99.8% on 1,400 targets"; empty without targets.
-std::string score_text(const Model& model, const Sequences& data, const Predictions& predictions) {
-  if (!data.has_targets() || std::none_of(data.weight.begin(), data.weight.end(), [](float w) { return w > 0; }))
-    return "";
-  const Scores scores = evaluate(model.objective(), predictions, data);
+std::string score_text(const Model& model, const Dataset& dataset, const Predictions& predictions) {
+  const Sequences& data = dataset.sequences;
+  const bool some = std::any_of(data.weight.begin(), data.weight.end(), [](float w) { return w > 0; });
+  if (!data.has_targets() || (!some && dataset.unknown.count == 0)) return "";
+  const Scores scores = evaluate(model.objective(), predictions, data, dataset.unknown);
   const double figure =
       model.schema.task == Task::kClassification ? scores.classification.accuracy : scores.regression.overall.rmse;
   if (!std::isfinite(figure)) return "";
@@ -170,7 +171,7 @@ std::string explorer_page(const Model& given, const Dataset& data, const Explore
   const Sample sample = choose_sample(model.objective(), data.sequences, predictions, options.sample);
   Json shown = data_json(model, data, predictions, sample);
   shown["name"] = options.data_name;
-  shown["score"] = score_text(model, data.sequences, predictions);
+  shown["score"] = score_text(model, data, predictions);
   const Json page = {{"title", title_text(model)},
                      {"arithmetic", arithmetic_json()},
                      {"data", std::move(shown)},

@@ -163,8 +163,8 @@ std::string report_page(const Model& given, const Dataset& data, const ReportOpt
   note_ranges(model, sequences);  // what the cells held on these data
   const Predictions predictions = predict(model, sequences, options.threads);
   Scores scores;
-  const bool scored = any_target(sequences);
-  if (scored) scores = evaluate(model.objective(), predictions, sequences);
+  const bool scored = any_target(sequences) || data.unknown.count > 0;
+  if (scored) scores = evaluate(model.objective(), predictions, sequences, data.unknown);
   std::string body = origin(options) + head_figures(model, sequences, scored ? &scores : nullptr);
   body += cell_section(model);
   if (scored) body += score_section(model, sequences, predictions, scores);

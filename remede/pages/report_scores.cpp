@@ -13,6 +13,7 @@
 namespace remede {
 namespace {
 
+constexpr const char* kUnknownClasses = "(not seen in training)";
 constexpr std::size_t kMaxConfusionClasses = 30;  // classes of a confusion table
 constexpr std::size_t kMaxScatterPlots = 6;
 constexpr std::size_t kMaxPositions = 200;
@@ -31,6 +32,8 @@ std::string class_scores(const Model& model, const ClassificationScores& scores)
                                 class_ink(static_cast<int>(c)).name, xml_escaped(model.schema.classes[c])),
                     score(s.recall), score(s.precision), score(s.f1), count(s.support)});
   }
+  if (!scores.unknown.empty())
+    rows.push_back({kUnknownClasses, score(0), score(std::nan("")), score(0), count(scores.unknown_support)});
   return html::table({"class", "recall", "precision", "F1", "targets"}, rows);
 }
 
@@ -42,17 +45,20 @@ std::string confusion(const Model& model, const ClassificationScores& scores) {
   std::vector<std::string> heading = {"is \\ said"};
   for (const std::string& name : model.schema.classes) heading.push_back(name);
   std::vector<std::vector<std::string>> rows;
-  for (std::size_t truth = 0; truth < n; ++truth) {
+  const auto add_row = [&](const std::string& name, const double* weights, std::size_t right) {
     double sum = 0;
-    for (std::size_t c = 0; c < n; ++c) sum += scores.confusion[truth * n + c];
-    rows.push_back({xml_escaped(model.schema.classes[truth])});
+    for (std::size_t c = 0; c < n; ++c) sum += weights[c];
+    rows.push_back({xml_escaped(name)});
     for (std::size_t c = 0; c < n; ++c) {
-      const double weight = scores.confusion[truth * n + c], share = sum > 0 ? weight / sum : 0;
+      const double share = sum > 0 ? weights[c] / sum : 0;
       rows.back().push_back(
           fmt::format("<span class=\"{}\" style=\"--share:{:.3f}\" title=\"{} of the steps of this class\">{}</span>",
-                      truth == c ? "hit" : "miss", share, xml_escaped(percent(share)), count(weight)));
+                      right == c ? "hit" : "miss", share, xml_escaped(percent(share)), count(weights[c])));
     }
-  }
+  };
+  for (std::size_t truth = 0; truth < n; ++truth)
+    add_row(model.schema.classes[truth], scores.confusion.data() + truth * n, truth);
+  if (!scores.unknown.empty()) add_row(kUnknownClasses, scores.unknown.data(), n);
   return "<h3>Confusion matrix</h3>\n" + html::paragraph("Rows: true class. Columns: predicted class.") +
          "<div class=\"confusion\">" + html::table(heading, rows) + "</div>\n";
 }

@@ -4,6 +4,7 @@
 
 #include "remede/base/error.h"
 #include "remede/base/file.h"
+#include "remede/base/text.h"
 #include "remede/executor/bytes.h"
 
 namespace remede {
@@ -43,6 +44,12 @@ std::uint64_t hash_text(std::uint64_t hash, std::string_view text) {
 template <typename T>
 std::uint64_t hash_numbers(std::uint64_t hash, const Column<T>& values) {
   return hash_bytes(hash, values.data(), values.size() * sizeof(T));
+}
+
+// For a message: what is long or odd is quoted and cut.
+std::string brief_setting(const std::string& setting) {
+  constexpr std::size_t kMost = 40;  // bytes
+  return setting.size() <= kMost && printable(setting) == setting ? setting : shown(setting);
 }
 
 using Pairs = std::vector<std::pair<std::string, std::string>>;
@@ -125,7 +132,8 @@ void expect_same(const Checkpoint& checkpoint, const Config& config, std::uint64
   const Config then = config_from_settings(checkpoint.settings, "checkpoint");
   for (const HyperParameter& p : hyper_parameters())
     if (p.saved() && !p.of_device() && p.get(then) != p.get(config))
-      fail("resume: expected {} {} as in the checkpoint, got {}", p.flag(), p.get(then), p.get(config));
+      fail("resume: expected {} {} as in the checkpoint, got {}", p.flag(), brief_setting(p.get(then)),
+           brief_setting(p.get(config)));
   if (checkpoint.data != data) fail("resume: expected the data the checkpoint was made with, got other data");
 }
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "remede/base/error.h"
+#include "remede/base/text.h"
 #include "remede/executor/cuda/cuda.h"
 #include "remede/train/effects.h"
 
@@ -58,12 +59,12 @@ std::string describe(const Limits& limits) {
 template <typename T>
 [[noreturn]] void refuse(std::string_view name, const Limits& limits, bool optional, std::string_view text) {
   if (std::is_same_v<T, ColumnNames>)
-    fail("{}: expected names of columns, separated by commas, got '{}'", flag_of(name), text);
+    fail("{}: expected names of columns, separated by commas, got {}", flag_of(name), shown(text));
   const char* const what = std::is_same_v<T, Seconds>              ? "a duration such as 30s, 5m or 2h, in seconds in "
                            : std::is_same_v<T, std::vector<float>> ? "numbers separated by commas, each in "
                            : limits.words.empty()                  ? "a number in "
                                                                    : "one of ";
-  fail("{}: expected {}{}{}, got '{}'", flag_of(name), what, describe(limits), optional ? " or auto" : "", text);
+  fail("{}: expected {}{}{}, got {}", flag_of(name), what, describe(limits), optional ? " or auto" : "", shown(text));
 }
 
 template <typename T>
@@ -229,7 +230,7 @@ Config config_from_settings(std::span<const std::pair<std::string, std::string>>
     const auto named = [&setting](const HyperParameter& p) { return p.name == setting.first; };
     const auto found = std::find_if(std::begin(kTable), std::end(kTable), named);
     if (found == std::end(kTable))
-      fail("{}: expected a hyper-parameter of this version, got '{}'", where, setting.first);
+      fail("{}: expected a hyper-parameter of this version, got {}", where, shown(setting.first));
     found->set(config, setting.second);
   }
   return config;

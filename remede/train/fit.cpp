@@ -20,6 +20,7 @@
 #include "remede/train/direct.h"
 #include "remede/train/effects.h"
 #include "remede/train/forest.h"
+#include "remede/train/frontier/pool.h"
 #include "remede/train/frontier/trends.h"
 #include "remede/train/paper.h"
 #include "remede/train/polish.h"
@@ -51,16 +52,18 @@ double seconds_of_polish(const StartPlan& plan, const Config& config, const Pace
   return turns * plan.budget_share * static_cast<double>(polish_updates(plan)) * pace.update();
 }
 
-SearchResult run_recipe(const Config& config, const Schema& schema, const std::vector<Prepared>& folds,
+// `small`: seconds of the search for small models, which follows unless the task is solved.
+SearchResult run_recipe(const Config& config, const Schema& schema, const std::vector<Prepared>& folds, double small,
                         Session& session) {
   const Prepared& prepared = folds.front();
   std::vector<const TrainingData*> data;
   for (const Prepared& fold : folds) data.push_back(&fold.data);
   if (!config.recipe.single_start) {
     const std::vector<Portfolio> stages = draw_portfolios(config, prepared.data, folds.size());
-    const auto after = [&](std::size_t finalists, const Pace& pace) {
+    const auto after = [&](std::size_t finalists, const Pace& pace, bool solved) {
+      const bool smaller = small > 0 && !solved;  // then it is rarely a finalist that is chosen and polished
       return seconds_of_choice(finalists, folds, config, pace.validation()) +
-             seconds_of_polish(stages.back().starts.front(), config, pace);
+             (smaller ? small : seconds_of_polish(stages.back().starts.front(), config, pace));
     };
     return search(config, stages, data, session, after);
   }
@@ -198,11 +201,26 @@ void polish_all(const std::vector<std::vector<Finalist>>& finalists, const Direc
   });
 }
 
+constexpr double kShareOfSearch = 0.9;  // of the time for small models; then the best are finished
+
+bool has_choice_of_size(const Config& config) {
+  return !config.recipe.single_start && config.trees == 1 && config.simplify;
+}
+
+// Of the search for small models, with what comes after it in its phase; 0 where there is none, or nobody looks.
+double seconds_of_small(const Config& config, const Schema& schema, const Prepared& prepared, Session& session) {
+  if (!session.watched() || !has_choice_of_size(config) || !any_form(config)) return 0;
+  return 1 / kShareOfSearch *
+         frontier::seconds_of_small_models(prepared, frontier::trends_of(config, schema), config,
+                                           [&session] { return session.halt(); });
+}
+
 // The choice among models of all sizes; nothing where there is none to make. Brings the chosen candidate to the front.
+// `seconds`: what the search for small models was forecast to take.
 std::optional<FrontierChoice> choose_size(std::vector<Candidate>& candidates, const Dataset& training,
                                           bool validation_given, const std::vector<Prepared>& folds,
-                                          const Config& config, Session& session) {
-  if (config.recipe.single_start || config.trees > 1 || !config.simplify || session.stop()) return std::nullopt;
+                                          const Config& config, Session& session, double seconds) {
+  if (!has_choice_of_size(config) || session.stop()) return std::nullopt;
   FrontierOptions options;
   options.training = &training;
   options.prepared = &folds.front();
@@ -211,6 +229,9 @@ std::optional<FrontierChoice> choose_size(std::vector<Candidate>& candidates, co
   options.refit = !validation_given && folds.front().held_out;
   options.stop = [&session] { return session.halt(); };
   options.progress = [&session](double) { session.show_phase("small models"); };
+  options.worked = [&session, seconds](double share) { session.expect_in_phase(kShareOfSearch * share, seconds, 0.0); };
+  session.begin_part();
+  session.expect_in_phase(0, options.small_models ? seconds : 0.0, 0.0);
   session.show_phase("small models");
   FrontierChoice choice = choose_on_frontier(candidates, config, options);
   std::rotate(candidates.begin(), candidates.begin() + static_cast<std::ptrdiff_t>(choice.candidate),
@@ -232,10 +253,11 @@ Fit fit(const Dataset& training, const Dataset* validation, const Config& asked,
   const bool shift_values = config.output_order != OutputOrder::kFirst;
   const std::vector<Prepared> folds =
       prepare_folds(training, validation, config, {may_shift_inputs(config), shift_values});
+  const double small_seconds = seconds_of_small(config, training.schema, folds.front(), session);
   DirectModels direct = learn_directly(training.schema, folds, config, [&] { return session.halt(); });
   SearchResult found;
   if (!direct.solved) {
-    found = run_recipe(config, training.schema, folds, session);
+    found = run_recipe(config, training.schema, folds, small_seconds, session);
     drop_hopeless(found, config.recipe, direct);
   }
   if (session.stop())
@@ -244,13 +266,14 @@ Fit fit(const Dataset& training, const Dataset* validation, const Config& asked,
   session.begin(Phase::kChoose);
   const double polish_seconds =
       direct.solved ? 0 : seconds_of_polish(found.finalists.front().front().plan, config, found.pace);
+  const double after_choice = direct.solved || small_seconds == 0 ? polish_seconds : small_seconds;
   session.expect_in_phase(0, seconds_of_choice(found.finalists.size(), folds, config, found.pace.validation()),
-                          polish_seconds);
+                          after_choice);
   session.show_phase("simplify");
   std::vector<Candidate> candidates = choose(models_of(found, direct, folds, training.schema, config), folds, config,
-                                             mean_solved_loss(folds, config), &session, polish_seconds);
+                                             mean_solved_loss(folds, config), &session, after_choice);
   std::optional<FrontierChoice> choice =
-      choose_size(candidates, training, validation != nullptr, folds, config, session);
+      choose_size(candidates, training, validation != nullptr, folds, config, session, small_seconds);
   candidates = select_members(std::move(candidates), static_cast<std::size_t>(config.trees), folds,
                               mean_solved_loss(folds, config), config.recipe);
   Fit result;
@@ -289,7 +312,8 @@ Fit fit(const Dataset& training, const Dataset* validation, const Config& asked,
 }
 
 void score_on_test(const Dataset& test, int threads, Fit& fit) {
-  const Score s = score(fit.model, test.sequences, threads);
+  Score s = score(fit.model, test.sequences, threads);
+  add_unknown(test.unknown, s);
   if (s.targets == 0) fail("expected test data with at least one target, got none");
   fit.test = s;
   const bool classes = fit.model.schema.task == Task::kClassification;

@@ -41,7 +41,7 @@ UnitScores score_units(const Model& model, const Sequences& data) {
   return units;
 }
 
-void add_unknown(UnknownTargets unknown, Score& score) {
+void add_unknown(const UnknownTargets& unknown, Score& score) {
   if (unknown.count == 0) return;
   const double weight = score.weight + unknown.weight;
   score.targets += unknown.count;

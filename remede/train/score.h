@@ -20,7 +20,7 @@ struct Score {
 Score score(const Model& model, const Sequences& data, int threads = 1);
 
 // Counts targets of classes that the model does not know as wrong.
-void add_unknown(UnknownTargets unknown, Score& score);
+void add_unknown(const UnknownTargets& unknown, Score& score);
 
 // Sums over each unit of the data: a sequence or, where there are few, some consecutive steps of one. For comparing
 // models on the same data.

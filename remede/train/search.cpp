@@ -204,7 +204,7 @@ class Search {
           seconds_of_round(later, 0, later.starts, *last) + seconds_after_round(later, 0, later.starts, false, *last);
       finalists += std::min(finalists_, later.starts);
     }
-    return sum + (after_ ? after_(finalists, *last) : 0.0);
+    return sum + (after_ ? after_(finalists, *last, least_ <= solved_) : 0.0);
   }
 
   void drop() {
@@ -295,7 +295,12 @@ class Search {
     from.expect_end();
     if (stage_ > stages_.size() || (stage_ < stages_.size() && starts_.empty()))
       fail("checkpoint: expected a stage of this search, got {}", stage_);
-    if (stage_ < stages_.size()) set_length();
+    if (stage_ == stages_.size()) return;
+    const std::uint64_t most = rounds_of(stages_[stage_].starts.size(), finalists_);
+    if (round_ > most) fail("checkpoint: expected at most {} rounds, got {}", most, round_);
+    if (first_round_ > starts_plan().first_round)
+      fail("checkpoint: expected a first round of at most {} updates, got {}", starts_plan().first_round, first_round_);
+    set_length();
   }
 
   const Recipe& recipe_;

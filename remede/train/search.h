@@ -67,8 +67,8 @@ bool leaves_form_open(const Config& config);
 std::vector<Portfolio> draw_portfolios(const Config& config, const TrainingData& data, std::size_t folds = 1);
 
 // REQUIRES: at least one fold. They outlive the call.
-// `seconds_after(finalists, pace)`: how long what follows the search will take, for the forecast.
-using SecondsAfter = std::function<double(std::size_t finalists, const Pace& pace)>;
+// `seconds_after(finalists, pace, solved)`: how long what follows the search will take, for the forecast.
+using SecondsAfter = std::function<double(std::size_t finalists, const Pace& pace, bool solved)>;
 SearchResult search(const Config& config, const std::vector<Portfolio>& stages,
                     const std::vector<const TrainingData*>& folds, Session& session, const SecondsAfter& after = {});
 

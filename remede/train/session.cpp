@@ -40,8 +40,11 @@ void Session::expect(double seconds) {
 }
 
 void Session::expect_in_phase(double share, double otherwise, double after) {
+  constexpr double kTrusted = 0.3;  // of the phase, after which only the time it took so far counts
   const double spent = std::chrono::duration<double>(Clock::now() - phase_begun_).count();
-  expect((share > 0 ? spent * (1 - share) / share : otherwise) + after);
+  const double trust = otherwise > 0 ? std::min(1.0, share / kTrusted) : 1.0;
+  const double length = share > 0 ? trust * spent / share + (1 - trust) * otherwise : otherwise;
+  expect((1 - share) * length + after);
 }
 
 // REQUIRES: the lock is held.

@@ -62,12 +62,13 @@ class Session {
     return due_;
   }
   bool pause() { return halt() || checkpoint_due(); }
-  void progress(Progress progress);           // done and seconds_left are filled in
-  void show_phase(const std::string& phase);  // the last progress again, in another phase
-  void finish();                              // the last progress again, all done
-  void expect(double seconds);                // estimated seconds until the end of the fit
+  void progress(Progress progress);                   // done and seconds_left are filled in
+  void show_phase(const std::string& phase);          // the last progress again, in another phase
+  void finish();                                      // the last progress again, all done
+  void expect(double seconds);                        // estimated seconds until the end of the fit
+  void begin_part() { phase_begun_ = Clock::now(); }  // of a phase: expect_in_phase() counts from here
   // A phase that has done this share of its work, and what follows it. Before anything is done `otherwise` is taken
-  // for the length of the phase.
+  // for the length of the phase, and it counts less and less while the phase goes on.
   void expect_in_phase(double share, double otherwise, double after);
   bool watched() const { return callbacks_.progress || callbacks_.tick; }
   bool keeps_checkpoints() const { return static_cast<bool>(callbacks_.checkpoint); }

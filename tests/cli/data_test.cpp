@@ -48,6 +48,50 @@ TEST_F(DataCli, DescribeSaysWhatWasUnderstood) {
   EXPECT_THAT(no_target.out, HasSubstr("suggestion: nothing to predict yet: --target COLUMN (the last one is 'b')"));
 }
 
+// What cannot be read as asked: every column first, what each may be for, then the complaint.
+TEST_F(DataCli, DescribeReportsOnEveryColumnBeforeItComplains) {
+  write("odd.csv",
+        "CaseID,when,amount,note,mixed,Outcome\n1,2024-05-01,5,a,1,won\n1,2024-05-02,7,b,x,lost\n2,2024-05-01,9,c,,"
+        "won\n");
+  const Result result = remede({"describe", "odd.csv"});
+  EXPECT_EQ(result.code, 1);
+  EXPECT_THAT(result.err, HasSubstr("odd.csv: line 2, column 'when': expected a number, got '2024-05-01'"));
+  EXPECT_THAT(result.out, HasSubstr("3 rows"));
+  for (const char* const column : {"CaseID", "when", "amount", "note", "mixed", "Outcome"})
+    EXPECT_THAT(result.out, HasSubstr(column));
+  EXPECT_THAT(result.out, HasSubstr("'CaseID' may be the id: --id CaseID"));
+  EXPECT_THAT(result.out, HasSubstr("'when' holds dates: --time when or --ignore when"));
+  EXPECT_THAT(result.out, HasSubstr("'mixed' holds numbers in 1 rows and words in 1: --categorical mixed"));
+  EXPECT_THAT(result.out, HasSubstr("'Outcome' may be the target: --target Outcome"));
+  // What it suggests is enough.
+  EXPECT_EQ(remede({"describe", "odd.csv", "--time", "when", "--categorical", "mixed", "--target", "Outcome"}).code, 0);
+  const Result as_json = shell("cat odd.csv | $remede describe - --json");
+  EXPECT_EQ(as_json.code, 1);
+  const Json json = Json::parse(as_json.out);
+  EXPECT_EQ(json["steps"], 3);
+  EXPECT_EQ(json["columns"].size(), 6U);
+  EXPECT_EQ(json["columns"][0]["role"], "id?");
+  EXPECT_THAT(json["error"].get<std::string>(), HasSubstr("expected a number, got '2024-05-01'"));
+}
+
+TEST_F(DataCli, DescribeOfDamagedDataIsStillOneLineAndBounded) {
+  write("bytes.csv", "word,x,y\na\xff,1,1\nb,2,2\n");
+  const Result bytes = remede({"describe", "bytes.csv", "--json"});
+  EXPECT_EQ(bytes.code, 1);
+  EXPECT_THAT(bytes.err, HasSubstr("expected text in UTF-8"));
+  EXPECT_EQ(Json::parse(bytes.out)["columns"].size(), 3U);
+  const Result endless = shell("ulimit -v 2000000; $remede describe - </dev/zero");  // not read to its end
+  EXPECT_TRUE(is_error(endless, 1, "standard input"));
+  std::string names = "a0";
+  std::string cells = "x";
+  for (int i = 1; i < 60000; ++i) {
+    names += ",a" + std::to_string(i);
+    cells += ",1";
+  }
+  write("wide.csv", names + ",y\n" + cells + ",2024-01-01\n");
+  EXPECT_EQ(remede({"describe", "wide.csv"}).code, 1);  // in a second, not in a minute
+}
+
 TEST_F(DataCli, CategoriesGoThroughTheModelAndAreShownAsWords) {
   write("data.csv", windy(60));
   ASSERT_EQ(remede({"train", "data.csv", "--ignore", "who", "--starts", "4", "--updates", "400", "--memory", "0", "-o",

@@ -59,6 +59,17 @@ TEST_F(Files, AnInputIsNeverWritten) {
   expect_refused({"train", "d.csv", "--validation", "v.csv", "-o", "v.csv"}, part);
   expect_refused({"train", "d.csv", "--validation", "v.csv", "--checkpoint", "v.csv"}, part);
   expect_refused({"train", "d.csv", "--roles", "roles.txt", "-o", "roles.txt"}, part);
+  write("recipe.json", "{\"base\": \"default\"}");
+  expect_refused({"train", "d.csv", "--recipe", "recipe.json", "-o", "recipe.json"}, part);
+  expect_refused({"rename", "m.json", "m1=a", "-o", "m.json"}, part);
+  expect_refused({"rename", "m.json", "m1=a", "-o", "soft.json"}, part);
+  fs::create_directory("all");
+  write("all/model-0003.json", read("m.json"));
+  write("all/d.csv", read("d.csv"));
+  expect_refused({"train", "all/model-0003.json", "--frontier", "all"},
+                 "got 'all/model-0003.json', which is one of the files of --frontier");
+  expect_refused({"train", "d.csv", "--frontier", "all", "-o", "more/../all/index.html"},
+                 "which is one of the files of --frontier");
   expect_refused({"train", "more/*.csv", "-o", "more/1.csv"}, part);
   expect_refused({"train", "d.csv,v.csv", "-o", "v.csv"}, part);
   expect_refused({"predict", "m.json", "d.csv", "-o", "m.json"}, part);

@@ -147,6 +147,15 @@ TEST_F(Evaluate, NeedsTargets) {
   EXPECT_EQ(unseen.code, 0);
   EXPECT_THAT(unseen.err, HasSubstr("'prime'"));
   EXPECT_EQ(nlohmann::json::parse(unseen.out)["accuracy"], 0.0);
+  EXPECT_EQ(nlohmann::json::parse(unseen.out)["confusion_of_unknown_classes"], nlohmann::json::parse("[1, 0]"));
+  write("d.csv", "id,t,x,y\n1,1,0.25,prime\n1,2,0.25,even\n");
+  EXPECT_THAT(remede({"evaluate", "m.json", "d.csv"}).out, HasSubstr("  (not seen in training)     1           0"));
+  // The report counts in the same way.
+  const Result reported = remede({"report", "m.json", "d.csv", "-o", "r.html"});
+  EXPECT_THAT(reported.err,
+              HasSubstr("1 target is of a class that was not seen in training ('prime'): it counts as wrong"));
+  EXPECT_THAT(read("r.html"), HasSubstr("(not seen in training)"));
+  EXPECT_THAT(remede({"predict", "m.json", "d.csv"}).err, Not(HasSubstr("prime")));
   write("d.csv", "id,t,x,y\n1,1,0.25,\n");
   EXPECT_TRUE(is_error(remede({"evaluate", "m.json", "d.csv"}), 1, "expected"));
 }

@@ -319,7 +319,11 @@ TEST(ReadForSchema, AClassItDoesNotKnowIsCountedAndNoted) {
   EXPECT_EQ(data.sequences.weight, (std::vector<float>{1, 0, 1, 0}));
   ASSERT_EQ(data.notes.size(), 1U);
   EXPECT_EQ(data.notes[0], "1 target is of a class that was not seen in training ('maybe'): it counts as wrong");
-  EXPECT_EQ(read_dataset(bytes_of(table), small_schema(), Roles{}, false).unknown.count, 0U) << "nothing is scored";
+  ASSERT_EQ(data.unknown.step.size(), 1U);
+  EXPECT_EQ(data.unknown.step[0], 1);
+  const Dataset unscored = read_dataset(bytes_of(table), small_schema(), Roles{}, false);
+  EXPECT_EQ(unscored.unknown.count, 1U);
+  EXPECT_TRUE(unscored.notes.empty()) << "who only predicts need not know";
   Roles last;  // the last target of a sequence is one even if its class is not known
   last.target_per = TargetPer::kSequence;
   const Dataset per_sequence = read_dataset(bytes_of(table), small_schema(), last, true);

@@ -85,6 +85,44 @@ TEST(Frame, MeansWhatItsFileWouldMean) {
   EXPECT_EQ(got.schema.codes, expected.schema.codes);
 }
 
+// What a frame library writes into a file: ids and times are kept as texts, so their spelling shows.
+TEST(Frame, SpellsNumbersAsPythonDoes) {
+  const std::vector<double> id = {100000.0, 1e15, 1e16, 1e-4, 1e-5, -0.5};
+  const std::vector<float> time = {1e6F, 0.1F, 16777216.0F, 1e20F, 3.0F, 1e-7F};
+  const std::vector<double> x = {1, 2, 3, 4, 5, 6};
+  const Dataset got = read_frame(frame_of(6, {{"id", {numbers(id, CellType::kDouble)}},
+                                              {"time", {numbers(time, CellType::kFloat)}},
+                                              {"x", {numbers(x, CellType::kDouble)}},
+                                              {"y", {numbers(x, CellType::kDouble)}}}),
+                                 {});
+  const char* const ids[] = {"100000.0", "1000000000000000.0", "1e+16", "0.0001", "1e-05", "-0.5"};
+  const char* const times[] = {"1000000.0", "0.1", "16777216.0", "1e+20", "3.0", "1e-07"};
+  ASSERT_EQ(got.ids.size(), 6U);
+  for (std::size_t i = 0; i < 6; ++i) {
+    EXPECT_EQ(got.ids[i], ids[i]);
+    EXPECT_EQ(got.times[i], times[i]);
+  }
+}
+
+TEST(Frame, RefusesANulByteAsAFileDoes) {
+  const std::string words("a\0b", 3);
+  const std::vector<std::int64_t> at = {0, 1, 3};
+  const std::vector<double> y = {0, 1};
+  const auto columns = [&](CellBlock block) {
+    return frame_of(2, {{"word", {std::move(block)}}, {"y", {numbers(y, CellType::kDouble)}}});
+  };
+  EXPECT_EQ(error_of([&] { read_frame(columns(texts(at, words)), {}); }),
+            "data: row 1, column 'word': expected text, got a NUL byte");
+  auto known = std::make_shared<Texts>();
+  known->push_back("a");
+  known->push_back(std::string_view(words).substr(1));
+  const std::vector<std::int8_t> number = {0, 1};
+  CellBlock block = numbers(number, CellType::kInt8);
+  block.words = known;
+  EXPECT_EQ(error_of([&] { read_frame(columns(block), {}); }),
+            "data: row 1, column 'word': expected text, got a NUL byte");
+}
+
 TEST(Frame, RefusesInTheWordsOfFilesWithTheRow) {
   const std::vector<double> x = {1, std::numeric_limits<double>::infinity()};
   const std::vector<std::int32_t> y = {0, 1};

@@ -78,6 +78,26 @@ TEST(Evaluate, WeightsCountAsRepetition) {
   }));
 }
 
+TEST(Evaluate, ClassesThatTheModelDoesNotKnowHaveARowOfTheirOwn) {
+  Sequences s = labelled({0, 1, 1, 0}, 2);
+  s.weight = {1, 1, 0, 0};
+  Predictions p;
+  p.output = {0.9F, 0.1F, 0.2F, 0.8F, 0.3F, 0.7F, 0.6F, 0.4F};
+  UnknownTargets unknown;
+  unknown.count = 2;
+  unknown.weight = 3;
+  unknown.step = {2, 3};
+  unknown.step_weight = {2, 1};
+  const Scores all = evaluate(default_objective(Task::kClassification), p, s, unknown);
+  EXPECT_EQ(all.steps, 4U);
+  const ClassificationScores& c = all.classification;
+  EXPECT_EQ(c.unknown, (std::vector<double>{1, 2}));
+  EXPECT_EQ(c.unknown_support, 3);
+  EXPECT_EQ(c.confusion, (std::vector<double>{1, 0, 0, 1}));
+  EXPECT_DOUBLE_EQ(c.accuracy, 0.4);
+  EXPECT_TRUE(evaluate(default_objective(Task::kClassification), p, s).classification.unknown.empty());
+}
+
 TEST(Evaluate, ImpossibleTruthCostsMuchButNotInfinitely) {
   const Sequences s = labelled({1}, 2);
   Predictions p;

@@ -59,6 +59,7 @@ CASES = {
     "random_state": [(SMALL, {"random_state": 2}, None)],
 }
 OTHER = {"objective", "quantiles", "n_jobs", "verbose", "time_limit", "id", "time", "axes",  # tests below
+         "memory_limit",  # test_held_out.py
          "accurate", "max_numbers", "increasing", "decreasing",  # test_frontier.py
          "categorical", "ignore", "horizon", "time_gap", "target_per", "strict_time"}  # test_load.py and test_inputs.py
 

@@ -1,6 +1,7 @@
 #include "remede/train/checkpoint.h"
 
 #include <cstdio>
+#include <cstring>
 #include <string>
 
 #include <gmock/gmock.h>
@@ -89,6 +90,16 @@ TEST(Checkpoint, OtherSettingsAndOtherDataAreNamed) {
     EXPECT_STREQ(error.what(), "resume: expected --depth auto as in the checkpoint, got 4");
   }
   EXPECT_THROW(expect_same(checkpoint, Config(), checkpoint.data + 1), Error);
+  Checkpoint odd = checkpoint;  // whatever a file says, the message is one line
+  for (auto& [name, text] : odd.settings)
+    if (name == "increasing") text = "a\nb" + std::string(100, 'c');
+  try {
+    expect_same(odd, Config(), odd.data);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos);
+    EXPECT_LT(std::strlen(error.what()), 150U);
+  }
 }
 
 TEST(Fingerprint, ChangesWithEveryPartOfTheData) {

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "remede/base/error.h"
+#include "remede/data/parts.h"
 #include "remede/data/split.h"
 #include "train/small_data.h"
 
@@ -94,6 +95,33 @@ TEST(Prepare, WordsOfOneSequenceAreOrderedByItsFirstTargets) {
   EXPECT_EQ(data.schema.codes.at(0).words.front(), "c10");
   EXPECT_EQ(data.schema.codes.at(0).words.size(), 12U);
   EXPECT_TRUE(std::isnan(data.sequences.x[24])) << "a word that the training part has not is not known";
+}
+
+// The targets of the test and validation parts say the opposite of the others: whoever learned from them would show.
+TEST(Prepare, WordsAreNotOrderedByTheTargetsOfATestPart) {
+  constexpr int kSequences = 200;
+  const RawDataset plain = with_cities(kSequences, {});
+  std::vector<std::uint32_t> held;  // test and validation
+  RawDataset numbered = plain;      // the first input says which sequence it is
+  for (std::size_t s = 0; s < kSequences; ++s)
+    for (std::int64_t t = plain.data.sequences.offset[s]; t < plain.data.sequences.offset[s + 1]; ++t)
+      numbered.data.sequences.x[static_cast<std::size_t>(t) * 2 + 1] = static_cast<float>(s);
+  const auto numbers_of = [](const Sequences& some) {
+    std::vector<std::uint32_t> numbers;
+    for (std::size_t s = 0; s < some.count(); ++s)
+      numbers.push_back(static_cast<std::uint32_t>(some.x[static_cast<std::size_t>(some.offset[s]) * 2 + 1]));
+    return numbers;
+  };
+  const TestParts drawn = hold_out_test(numbered, 0.2, 1);
+  held = numbers_of(drawn.test.data.sequences);
+  ASSERT_EQ(held.size(), 40U);
+  const Sequences& rest = drawn.training.data.sequences;
+  for (const std::uint32_t s : split(rest, 0.2, 1).validation) held.push_back(numbers_of(rest)[s]);
+  ASSERT_EQ(held.size(), 72U);
+  TestParts parts = hold_out_test(with_cities(kSequences, held), 0.2, 1);
+  const Dataset data = encode_for_fit(std::move(parts.training), false, Config());
+  EXPECT_EQ(data.schema.codes.at(0).words.front(), "c10");
+  EXPECT_EQ(data.schema.codes.at(0).words.back(), "c21");
 }
 
 TEST(Prepare, OneSequenceIsHeldOutAtItsEnd) {

@@ -32,13 +32,14 @@ struct Frontier {
 };
 
 struct FrontierOptions {
-  const Dataset* training = nullptr;   // all data to learn from, the held-out part included
-  const Prepared* prepared = nullptr;  // the cut into training and validation data
-  bool solved = false;                 // the first candidate leaves nothing to learn: it is chosen
-  bool small_models = true;            // look for models whose cells have laws; else only the candidates compete
-  bool refit = true;                   // the chosen model learns from the held-out data as well
-  std::function<bool()> stop;          // end with what is there
-  std::function<void(double)> progress;
+  const Dataset* training = nullptr;     // all data to learn from, the held-out part included
+  const Prepared* prepared = nullptr;    // the cut into training and validation data
+  bool solved = false;                   // the first candidate leaves nothing to learn: it is chosen
+  bool small_models = true;              // look for models whose cells have laws; else only the candidates compete
+  bool refit = true;                     // the chosen model learns from the held-out data as well
+  std::function<bool()> stop;            // end with what is there
+  std::function<void(double)> progress;  // after a round of the search for small models: the share that is done
+  std::function<void(double)> worked;    // the same more often, from any thread
 };
 
 struct FrontierChoice {

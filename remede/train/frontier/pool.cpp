@@ -130,6 +130,31 @@ std::vector<Entry> candidate_entries(const std::vector<Candidate>& candidates, c
   return entries;
 }
 
+namespace {
+
+SearchOptions small_search(const Config& config, std::size_t training_steps) {
+  const double share = std::min(1.0, config.starts ? *config.starts / kDefaultStarts : scale_of(config).starts);
+  SearchOptions search;
+  search.seed = static_cast<std::uint64_t>(config.seed);
+  search.threads = config.threads;
+  search.starts = std::max(2, static_cast<int>(static_cast<double>(kSmallStarts) * share));
+  const auto steps = static_cast<double>(training_steps);
+  search.work = kWork * share * std::sqrt(std::min(1.0, steps / kStepsOfWork));
+  if (config.updates) search.most_updates = static_cast<std::size_t>(*config.updates);
+  return search;
+}
+
+}  // namespace
+
+double seconds_of_small_models(const Prepared& data, const std::vector<Trend>& trend, const Config& config,
+                               const std::function<bool()>& stop) {
+  const Problem problem =
+      make_problem(with_class_weights(data.training, config), data.validation, trend, &data.objective);
+  SearchOptions search = small_search(config, data.training.steps());
+  search.stop = stop;
+  return forecast_small_models(problem, search);
+}
+
 SmallModels::SmallModels(const Model& like, const std::vector<Trend>& trend, const Config& config,
                          const FrontierOptions& options)
     : config_(config), options_(options) {
@@ -140,16 +165,10 @@ SmallModels::SmallModels(const Model& like, const std::vector<Trend>& trend, con
   const Sequences weighted = with_class_weights(data.training, config);
   judging_ = judging_data(data.training, data.validation, are_few(data.training));
   problem_ = std::make_unique<Problem>(make_problem(weighted, judging_, trend, &data.objective));
-  const double share = std::min(1.0, config.starts ? *config.starts / kDefaultStarts : scale_of(config).starts);
-  SearchOptions search;
-  search.seed = static_cast<std::uint64_t>(config.seed);
-  search.threads = config.threads;
-  search.starts = std::max(2, static_cast<int>(static_cast<double>(kSmallStarts) * share));
-  const auto steps = static_cast<double>(data.training.steps());
-  search.work = kWork * share * std::sqrt(std::min(1.0, steps / kStepsOfWork));
-  if (config.updates) search.most_updates = static_cast<std::size_t>(*config.updates);
+  SearchOptions search = small_search(config, data.training.steps());
   search.stop = options.stop;
   search.progress = options.progress;
+  if (options.worked) search.worked = options.worked;
   const std::vector<Snapshot> snapshots = search_small_models(*problem_, search);
   const std::vector<const Snapshot*> kept = worth_finishing(*problem_, snapshots);
   entries_.resize(kept.size());

@@ -28,6 +28,10 @@ struct Entry {
 std::vector<Entry> candidate_entries(const std::vector<Candidate>& candidates, const std::vector<Trend>& trend,
                                      const Config& config, const FrontierOptions& options);
 
+// Seconds that the search for them will take, for the forecast of a fit.
+double seconds_of_small_models(const Prepared& data, const std::vector<Trend>& trend, const Config& config,
+                               const std::function<bool()>& stop);
+
 // The models whose cells have laws: searched for, finished and rounded.
 class SmallModels {
  public:

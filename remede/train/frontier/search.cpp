@@ -1,6 +1,8 @@
 #include "remede/train/frontier/search.h"
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -111,7 +113,25 @@ class SmallSearch {
     }
   }
 
+  // Seconds, by how long a few updates take now.
+  double forecast() {
+    constexpr std::size_t kMeasured = 4;  // starts
+    constexpr std::size_t kUpdates = 3;   // of each
+    double seconds = 0, work = 0;
+    for (std::size_t k = 0; k < std::min(kMeasured, runners_.size()) && !options_.stop(); ++k) {
+      Runner& r = runners_[runners_.size() * k / std::min(kMeasured, runners_.size())];
+      r.learner->advance(1, 1, 1, options_.stop);  // the first one takes longer
+      const auto begin = std::chrono::steady_clock::now();
+      r.learner->advance(kUpdates, 1, 1, options_.stop);
+      seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+      work += static_cast<double>(kUpdates) * per_update_ * cost_of(r.start.parameters, asked_);
+    }
+    const int threads = options_.threads > 0 ? options_.threads : hardware_threads();
+    return work > 0 ? seconds / work * planned_work() / threads : 0.0;
+  }
+
   std::vector<Snapshot> run() {
+    planned_ = planned_work();
     for (int round = 0; round < kRounds && !options_.stop(); ++round) {
       train(round + 1 == kRounds);
       sort_by_merit(runners_);
@@ -129,23 +149,36 @@ class SmallSearch {
  private:
   // A round: every runner gets the same share of its work.
   void train(bool last) {
-    const double work = kShareOfTraining / kRounds * options_.work / static_cast<double>(runners_.size());
+    const std::size_t among = runners_.size();
     parallel_for(runners_.size(), options_.threads, [&](std::size_t i, int) {
       constexpr std::size_t kParts = 4;
       Runner& r = runners_[i];
-      const double affordable = work / (per_update_ * cost_of(r.start.parameters, asked_));
-      const auto updates = std::min(options_.most_updates,
-                                    static_cast<std::size_t>(std::clamp(affordable, double{kLeastUpdates}, 4000.0)));
+      const std::size_t updates = updates_of(r, among);
       for (std::size_t part = 0; part < kParts && !options_.stop(); ++part) {
         const double from = last ? 1.0 - static_cast<double>(part) / kParts : 1.0;
         const double to = last ? 1.0 - static_cast<double>(part + 1) / kParts : 1.0;
         r.learner->advance(updates / kParts + 1, from, std::max(to, 0.02), options_.stop);
         validate(problem_, r);
+        note_work(static_cast<double>(updates) / kParts * per_update_ * cost_of(r.start.parameters, asked_));
       }
     });
   }
 
-  std::vector<std::vector<Snapshot>> prune_paths() {
+  // Of a runner in one round, in which so many take part.
+  std::size_t updates_of(const Runner& r, std::size_t among) const {
+    const double work = kShareOfTraining / kRounds * options_.work / static_cast<double>(among);
+    const double affordable = work / (per_update_ * cost_of(r.start.parameters, asked_));
+    return std::min(options_.most_updates,
+                    static_cast<std::size_t>(std::clamp(affordable, double{kLeastUpdates}, 4000.0)));
+  }
+
+  struct Pruning {
+    std::size_t paths = 0;
+    std::size_t updates = 0;  // after each removal
+    double work = 0;          // of one path
+  };
+
+  Pruning plan_pruning() const {
     // What the removals of one path cost, from its size down to nothing.
     double work = 0;
     const double replayed = kReplaysOfRound * static_cast<double>(problem_.replay.steps()) / 3;
@@ -161,13 +194,41 @@ class SmallSearch {
     const double polish = std::min(1.0, left / (each * static_cast<double>(count))) * static_cast<double>(kPolish);
     const std::size_t updates =
         std::min(options_.most_updates, std::max(kLeastPolish, static_cast<std::size_t>(polish)));
-    const std::vector<std::size_t> paths = paths_of(runners_, count);
+    constexpr double kTaken = 0.6;  // of this work: most of a path is shorter than planned for
+    const double share = static_cast<double>(updates) / static_cast<double>(kPolish);
+    return {count, updates, kTaken * work * (share * static_cast<double>(kPolish) * per_update_ + replayed)};
+  }
+
+  // In the units of options_.work; the starts that stay are taken to cost what all cost.
+  double planned_work() const {
+    double work = 0;
+    double share = 1;
+    for (int round = 0; round < kRounds; ++round, share /= 2) {
+      const auto among = static_cast<std::size_t>(std::max(1.0, share * static_cast<double>(runners_.size())));
+      for (const Runner& r : runners_)
+        work += share * static_cast<double>(updates_of(r, among)) * per_update_ * cost_of(r.start.parameters, asked_);
+    }
+    const Pruning pruning = plan_pruning();
+    return work + static_cast<double>(std::min(pruning.paths, runners_.size())) * pruning.work;
+  }
+
+  void note_work(double work) {
+    double now = done_.load();
+    while (!done_.compare_exchange_weak(now, now + work)) {
+    }
+    options_.worked(std::min(1.0, (now + work) / planned_));
+  }
+
+  std::vector<std::vector<Snapshot>> prune_paths() {
+    const Pruning plan = plan_pruning();
+    const std::vector<std::size_t> paths = paths_of(runners_, plan.paths);
     std::vector<std::vector<Snapshot>> found(paths.size());
     parallel_for(paths.size(), options_.threads, [&](std::size_t i, int) {
       Runner& r = runners_[paths[i]];
       if (!std::isfinite(r.merit) || options_.stop()) return;
       r.learner->set_parameters(r.best);
-      found[i] = prune(problem_, *r.learner, r.start.rates, r.start.stream, updates, options_.stop);
+      found[i] = prune(problem_, *r.learner, r.start.rates, r.start.stream, plan.updates, options_.stop);
+      note_work(plan.work);
     });
     return found;
   }
@@ -177,6 +238,8 @@ class SmallSearch {
   double asked_ = 1;
   std::vector<Runner> runners_;
   double per_update_ = 0;  // steps of 16 lanes
+  double planned_ = 1;     // work, as options_.work counts it,
+  std::atomic<double> done_ = 0;
 };
 
 }  // namespace
@@ -184,6 +247,10 @@ class SmallSearch {
 double merit(const Problem& problem, const Judged& judged) {
   const double loss = std::isfinite(judged.loss) ? judged.loss : 1e30;
   return problem.classes ? judged.wrong + 0.1 * loss : loss;
+}
+
+double forecast_small_models(const Problem& problem, const SearchOptions& options) {
+  return SmallSearch(problem, options).forecast();
 }
 
 std::vector<Snapshot> search_small_models(const Problem& problem, const SearchOptions& options) {

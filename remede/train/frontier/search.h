@@ -16,11 +16,15 @@ struct SearchOptions {
   double work = 2.5e10;                // products of 16 lanes, all starts together
   std::size_t most_updates = 1000000;  // of one start in one round
   std::function<bool()> stop = [] { return false; };
-  std::function<void(double done)> progress = [](double) {};
+  std::function<void(double done)> progress = [](double) {};  // after a round, from the thread that searches
+  std::function<void(double done)> worked = [](double) {};    // more often, from any thread
 };
 
 // All models of all paths, in no particular order. Fewer where stop() says so.
 std::vector<Snapshot> search_small_models(const Problem& problem, const SearchOptions& options);
+
+// Seconds that it will take, from a few updates of a few starts. For the eyes of people only.
+double forecast_small_models(const Problem& problem, const SearchOptions& options);
 
 // The size of a validation error that models are compared by: wrong answers, then loss.
 double merit(const Problem& problem, const Judged& judged);

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "remede/base/error.h"
+#include "remede/base/text.h"
 
 namespace remede {
 namespace {
@@ -61,6 +62,13 @@ Json value_of(const RecipeField& field, const Recipe& recipe) {
   return value;
 }
 
+// For a message.
+std::string brief_value(const Json& value) {
+  constexpr std::size_t kMost = 40;  // bytes
+  const std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return text.size() <= kMost ? text : shown(text);
+}
+
 std::string limits_text(const RecipeField& field) {
   if (field.type == "bool") return "true or false";
   return fmt::format("{} in {} .. {}", field.type == "int" ? "a whole number" : "a number", field.low, field.high);
@@ -72,14 +80,14 @@ void set_field(const RecipeField& field, const Json& value, const std::string& w
   bool good = is_flag ? value.is_boolean() : value.is_number();
   if (good) number = is_flag ? (value.get<bool>() ? 1.0 : 0.0) : value.get<double>();
   good = good && number >= field.low && number <= field.high && (field.type == "float" || number == std::floor(number));
-  if (!good) fail("{}: '{}': expected {}, got {}", where, field.name, limits_text(field), value.dump());
+  if (!good) fail("{}: '{}': expected {}, got {}", where, field.name, limits_text(field), brief_value(value));
   field.set(recipe, number);
 }
 
 Recipe named(const std::string& name, const std::string& where) {
   if (name == "default") return default_recipe();
   if (name == "paper") return paper_recipe();
-  fail("{}: expected a recipe called default or paper, or a JSON object, got '{}'", where, name);
+  fail("{}: expected a recipe called default or paper, or a JSON object, got {}", where, shown(name));
 }
 
 std::string_view base_of(const Recipe& recipe) { return recipe.single_start ? "paper" : "default"; }
@@ -114,14 +122,14 @@ Recipe recipe_from_text(std::string_view text, const std::string& where) {
   const Json json = Json::parse(text, nullptr, false);
   if (json.is_discarded()) fail("{}: expected a JSON object of recipe fields, got something else", where);
   const auto base = json.find("base");
-  if (base != json.end() && !base->is_string()) fail("{}: 'base': expected a name, got {}", where, base->dump());
+  if (base != json.end() && !base->is_string()) fail("{}: 'base': expected a name, got {}", where, brief_value(*base));
   Recipe recipe = base == json.end() ? default_recipe() : named(base->get<std::string>(), where);
   for (const auto& [name, value] : json.items()) {
     if (name == "base") continue;
     const auto found = std::find_if(std::begin(kFields), std::end(kFields),
                                     [&key = name](const RecipeField& field) { return field.name == key; });
     if (found == std::end(kFields))
-      fail("{}: expected a field of a recipe (see remede recipe --fields), got '{}'", where, name);
+      fail("{}: expected a field of a recipe (see remede recipe --fields), got {}", where, shown(name));
     set_field(*found, value, where, recipe);
   }
   return recipe;
