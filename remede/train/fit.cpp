@@ -209,7 +209,7 @@ bool has_choice_of_size(const Config& config) {
 
 // Of the search for small models, with what comes after it in its phase; 0 where there is none, or nobody looks.
 double seconds_of_small(const Config& config, const Schema& schema, const Prepared& prepared, Session& session) {
-  if (!session.watched() || !has_choice_of_size(config) || !any_form(config)) return 0;
+  if (!session.watched() || !has_choice_of_size(config) || !leaves_form_open(config)) return 0;
   return 1 / kShareOfSearch *
          frontier::seconds_of_small_models(prepared, frontier::trends_of(config, schema), config,
                                            [&session] { return session.halt(); });
