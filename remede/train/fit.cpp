@@ -38,11 +38,15 @@ Checkpoint checkpoint_base(const Dataset& training, const Dataset* validation, c
   return base;
 }
 
-// auto becomes what there is.
+// auto becomes what there is. A GPU is ahead where many starts fill it, and on data that are not learned in seconds
+// anywhere (docs/performance.md).
 Config with_device(Config config, const Sequences& training) {
-  constexpr std::size_t kLeastSteps = 5000;  // below, a fit takes seconds anywhere
-  if (config.device == DeviceChoice::kAuto)
-    config.device = training.steps() >= kLeastSteps && why_no_gpu().empty() ? DeviceChoice::kGpu : DeviceChoice::kCpu;
+  constexpr std::size_t kLeastSteps = 5000;
+  constexpr int kLeastStarts = 128;
+  if (config.device != DeviceChoice::kAuto) return config;
+  const int starts = config.recipe.single_start ? 1 : config.starts.value_or(config.recipe.starts);
+  const bool worth = training.steps() >= kLeastSteps && starts >= kLeastStarts;
+  config.device = worth && why_no_gpu().empty() ? DeviceChoice::kGpu : DeviceChoice::kCpu;
   return config;
 }
 

@@ -4,9 +4,21 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "remede/base/arithmetic.h"
 #include "remede/executor/cuda/layout.h"
+
+#ifdef __CUDACC_RTC__  // compiled at run time, without the library's headers: compile.cpp writes the constants
+#include "constants.h"
+namespace remede {
+enum class Loss : unsigned char {
+#define REMEDE_OBJECTIVE(Name, word) k##Name,
+#include "remede/objective/objectives.def"
+#undef REMEDE_OBJECTIVE
+};
+}  // namespace remede
+#else
+#include "remede/base/arithmetic.h"
 #include "remede/objective/objective.h"
+#endif
 
 namespace remede::cuda {
 

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "remede/base/threads.h"
+#include "remede/executor/cuda/compile.h"
 
 namespace remede::cuda {
 namespace {
@@ -22,7 +23,8 @@ std::size_t carried_of(const Member& m) {
   return up_to_four(m.data->training.count() * static_cast<std::size_t>(m.trainer->plan().shape.n_m));
 }
 std::size_t steps_of(const Member& m) {
-  return up_to_four(m.data->training.most_steps(static_cast<std::size_t>(m.trainer->plan().batch)));
+  return up_to_four(
+      m.data->training.most_steps(static_cast<std::size_t>(m.trainer->plan().batch), m.data->training.chunk_steps()));
 }
 
 template <typename T>
@@ -49,7 +51,7 @@ void each_shape(std::span<const Member> members, const std::vector<std::size_t>&
     const LoadedShape* const shape = members[order[begin]].shape;
     std::size_t end = begin;
     while (end < order.size() && members[order[end]].shape == shape) ++end;
-    visit(shape->shape, begin, end - begin);
+    visit(*shape, begin, end - begin);
     begin = end;
   }
 }
@@ -70,15 +72,38 @@ FitData::FitData(const TrainingData& data) : host(&data), training(data.training
   put_all(judged.chunks, judged_chunks);
 }
 
-const LoadedShape& Shapes::get(const StartPlan& plan, int targets) {
+bool Shapes::compiles(const StartPlan& plan, const FitData& data) {
+  constexpr double kLeastSteps = 2e7;
+  const auto sequences = static_cast<double>(data.training.count());
+  const double shown = std::min(static_cast<double>(plan.batch), sequences) / std::max(1.0, sequences);
+  return shown * static_cast<double>(data.host->training.steps()) * static_cast<double>(plan.first_round) >=
+         kLeastSteps;
+}
+
+LoadedShape& Shapes::get(const StartPlan& plan, const FitData& data) {
+  const bool compiles = Shapes::compiles(plan, data);
   for (const Known& k : known_)
-    if (k.shape == plan.shape && k.form == plan.gradient && k.targets == targets) return *k.loaded;
+    if (k.shape == plan.shape && k.form == plan.gradient && k.data == data.form() && k.compiles == compiles)
+      return *k.loaded;
   auto loaded = std::make_unique<LoadedShape>();
-  loaded->shape = device_shape(plan.shape, plan.gradient, targets, shared_bytes());
+  loaded->shape = device_shape(plan.shape, plan.gradient, data.form(), shared_bytes());
   put_all(loaded->shape.slot, loaded->slot);
   put_all(loaded->shape.units, loaded->units);
-  known_.push_back({plan.shape, plan.gradient, targets, std::move(loaded)});
+  known_.push_back({plan.shape, plan.gradient, data.form(), compiles, std::move(loaded)});
   return *known_.back().loaded;
+}
+
+void Shapes::compile(int threads) {
+  std::vector<Known*> wanted;
+  for (; compiled_ < known_.size(); ++compiled_)
+    if (known_[compiled_].compiles) wanted.push_back(&known_[compiled_]);
+  std::vector<std::string> why(wanted.size());
+  parallel_for(wanted.size(), threads, [&](std::size_t i, int) {
+    LoadedShape& to = *wanted[i]->loaded;
+    to.kernel = compiled_kernel(to.shape.layout, to.shape.variant, why[i]);
+  });
+  for (const std::string& w : why)
+    if (!w.empty()) why_not_ = w;
 }
 
 Start describe(const Member& m) {
@@ -109,15 +134,17 @@ std::size_t scratch_floats(const Member& m) {
          (m.shape->shape.variant.shared ? 0 : up_to_four(static_cast<std::size_t>(l.arena)));
 }
 
-Crew::Crew(std::vector<Member> members, int threads) : members_(std::move(members)), threads_(threads) {
+Crew::Crew(std::vector<Member> members, int threads, CrewMemory& memory)
+    : members_(std::move(members)), threads_(threads), memory_(memory) {
+  memory_.image.clear();
   std::vector<float> noise;
   std::size_t scratch = 0;
   for (const Member& m : members_) {
-    state_at_.push_back(image_.size());
+    state_at_.push_back(memory_.image.size());
     scratch_at_.push_back(scratch);
     scratch += scratch_floats(m);
-    image_.resize(image_.size() + state_floats(m));
-    float* to = image_.data() + state_at_.back();
+    memory_.image.resize(memory_.image.size() + state_floats(m));
+    float* to = memory_.image.data() + state_at_.back();
     const Trainer::Moving moving = m.trainer->moving();
     for (const std::span<float> part : {moving.parameters, moving.average, moving.mean, moving.square}) {
       std::copy(part.begin(), part.end(), to);
@@ -133,34 +160,36 @@ Crew::Crew(std::vector<Member> members, int threads) : members_(std::move(member
       noise.insert(noise.end(), m.trainer->blur()->offset().begin(), m.trainer->blur()->offset().end());
     }
   }
-  put_all(image_, state_);
-  put_all(noise, noise_);
-  scratch_.reserve(scratch * sizeof(float));
+  put_all(memory_.image, memory_.state);
+  put_all(noise, memory_.noise);
+  memory_.scratch.reserve(scratch * sizeof(float));
 }
 
-Crew::Planned Crew::planned(const Member& m, std::uint64_t updates) const {
-  Planned to;
+void Crew::plan_start(const Member& m, std::uint64_t updates, PlannedStart& to) {
+  to.batches.entries.clear();
+  to.batches.chunks.clear();
+  to.updates.clear();
   for (std::uint64_t n = 0; n < updates; ++n) {
     const Trainer::PlannedUpdate next = m.trainer->plan_update();
     double weight = 0;
     for (const std::uint32_t s : next.batch) weight += m.data->training.weight(s);
     const auto first = static_cast<std::uint32_t>(to.batches.chunks.size());
-    const std::uint32_t chunks = m.data->training.cut(next.batch, kChunkSteps, to.batches);
+    const std::uint32_t chunks = m.data->training.cut(next.batch, m.data->training.chunk_steps(), to.batches);
     to.updates.push_back({first, chunks, static_cast<float>(1.0 / std::max(weight, std::numeric_limits<double>::min())),
                           next.step.factor, next.step.small, next.shrink, next.average, weight, next.drawn});
   }
-  return to;
 }
 
 void Crew::plan(std::span<const std::uint64_t> updates) {
-  Plan& plan = plans_[next_];
+  LaunchPlan& plan = memory_.plans[next_];
   next_ = 1 - next_;
-  std::vector<Planned> parts(members_.size());
-  parallel_for(parts.size(), threads_, [&](std::size_t i, int) { parts[i] = planned(members_[i], updates[i]); });
+  std::vector<PlannedStart>& parts = memory_.planned;  // kept: to grow them takes longer than to fill them
+  parts.resize(members_.size());
+  parallel_for(parts.size(), threads_, [&](std::size_t i, int) { plan_start(members_[i], updates[i], parts[i]); });
   std::vector<std::size_t> entries(1), chunks(1);
   plan.count.assign(updates.begin(), updates.end());
   plan.first.assign(1, 0);
-  for (const Planned& part : parts) {
+  for (const PlannedStart& part : parts) {
     entries.push_back(entries.back() + part.batches.entries.size());
     chunks.push_back(chunks.back() + part.batches.chunks.size());
     plan.first.push_back(plan.first.back() + part.updates.size());
@@ -169,19 +198,19 @@ void Crew::plan(std::span<const std::uint64_t> updates) {
   plan.host_chunks.reserve(chunks.back() * sizeof(Chunk));
   plan.host_updates.reserve(plan.first.back() * sizeof(Update));
   parallel_for(parts.size(), threads_, [&](std::size_t i, int) {
-    Planned& part = parts[i];
+    PlannedStart& part = parts[i];
     for (Chunk& chunk : part.batches.chunks) chunk.first += static_cast<std::uint32_t>(entries[i]);
     for (Update& update : part.updates) update.first_chunk += static_cast<std::uint32_t>(chunks[i]);
     std::copy(part.batches.entries.begin(), part.batches.entries.end(), plan.host_entries.as<Entry>() + entries[i]);
     std::copy(part.batches.chunks.begin(), part.batches.chunks.end(), plan.host_chunks.as<Chunk>() + chunks[i]);
     std::copy(part.updates.begin(), part.updates.end(), plan.host_updates.as<Update>() + plan.first[i]);
   });
-  plan.entries.put_later(plan.host_entries, entries.back() * sizeof(Entry), streams_.copies());
-  plan.chunks.put_later(plan.host_chunks, chunks.back() * sizeof(Chunk), streams_.copies());
-  plan.updates.put_later(plan.host_updates, plan.first.back() * sizeof(Update), streams_.copies());
+  plan.entries.put_later(plan.host_entries, entries.back() * sizeof(Entry), memory_.streams.copies());
+  plan.chunks.put_later(plan.host_chunks, chunks.back() * sizeof(Chunk), memory_.streams.copies());
+  plan.updates.put_later(plan.host_updates, plan.first.back() * sizeof(Update), memory_.streams.copies());
 }
 
-std::vector<Start> Crew::described(const Plan& plan) const {
+std::vector<Start> Crew::described(const LaunchPlan& plan) const {
   std::vector<Start> starts;
   std::size_t noise = 0;
   for (std::size_t i = 0; i < members_.size(); ++i) {
@@ -189,7 +218,7 @@ std::vector<Start> Crew::described(const Plan& plan) const {
     const std::size_t total = total_of(m), steps = steps_of(m), carried = carried_of(m);
     const Layout& l = m.shape->shape.layout;
     Start s = describe(m);
-    float* at = state_.as<float>() + state_at_[i];
+    float* at = memory_.state.as<float>() + state_at_[i];
     for (float** part : {&s.parameters, &s.average, &s.mean, &s.square, &s.gradient}) {
       *part = at;
       at += total;
@@ -197,14 +226,14 @@ std::vector<Start> Crew::described(const Plan& plan) const {
     s.before = carried > 0 ? at : nullptr;
     s.after = carried > 0 ? at + carried : nullptr;
     s.missing_right = reinterpret_cast<std::uint8_t*>(at + 2 * carried);
-    float* scratch = scratch_.as<float>() + scratch_at_[i];
+    float* scratch = memory_.scratch.as<float>() + scratch_at_[i];
     s.records = scratch;
     scratch += steps * static_cast<std::size_t>(l.record);
     s.leaf = reinterpret_cast<std::int32_t*>(scratch);
     s.at = reinterpret_cast<std::uint32_t*>(scratch + steps);
     scratch += 2 * steps;
     if (m.trainer->blur()) {
-      s.noise = noise_.as<float>() + noise;
+      s.noise = memory_.noise.as<float>() + noise;
       s.offset_noise = s.noise + l.n_x;
       noise += 2 * static_cast<std::size_t>(l.n_x);
       s.noisy = scratch;
@@ -215,7 +244,7 @@ std::vector<Start> Crew::described(const Plan& plan) const {
     s.update_count = static_cast<std::uint32_t>(plan.count[i]);
     s.chunks = plan.chunks.as<Chunk>();
     s.entries = plan.entries.as<Entry>();
-    s.totals = totals_.as<Totals>() + i;
+    s.totals = memory_.totals.as<Totals>() + i;
     starts.push_back(s);
   }
   return starts;
@@ -227,24 +256,25 @@ void Crew::launch() {
     const BatchLoss& since = m.trainer->since_validation();
     totals.push_back({since.loss, since.weight, since.correct, 0, m.trainer->lost() ? 1U : 0U});
   }
-  put_all(totals, totals_);
-  const std::vector<Start> starts = described(plans_[running_]);
+  put_all(totals, memory_.totals);
+  const std::vector<Start> starts = described(memory_.plans[running_]);
   const std::vector<std::size_t> order = by_shape(members_);
   std::vector<Start> sorted;
   for (const std::size_t i : order) sorted.push_back(starts[i]);
-  put_all(sorted, starts_);
-  streams_.wait_for_copies();
+  put_all(sorted, memory_.starts);
+  memory_.streams.wait_for_copies();
   std::size_t stream = 0;
-  each_shape(members_, order, [&](const DeviceShape& shape, std::size_t first, std::size_t count) {
-    advance(shape.variant, shape.layout, starts_.as<Start>() + first, count, streams_.get(stream++ % kStreams));
+  each_shape(members_, order, [&](const LoadedShape& shape, std::size_t first, std::size_t count) {
+    advance(shape.shape.variant, shape.shape.layout, shape.kernel, memory_.starts.as<Start>() + first, count,
+            memory_.streams.get(stream++ % kStreams));
   });
 }
 
 void Crew::finish() {
   synchronise();
   std::vector<Totals> totals(members_.size());
-  totals_.get(totals.data(), totals.size() * sizeof(Totals));
-  const Plan& plan = plans_[running_];
+  memory_.totals.get(totals.data(), totals.size() * sizeof(Totals));
+  const LaunchPlan& plan = memory_.plans[running_];
   running_ = 1 - running_;
   for (std::size_t i = 0; i < members_.size(); ++i) {
     const Totals& t = totals[i];
@@ -253,10 +283,10 @@ void Crew::finish() {
 }
 
 void Crew::bring_back() {
-  state_.get(image_.data(), image_.size() * sizeof(float));
+  memory_.state.get(memory_.image.data(), memory_.image.size() * sizeof(float));
   for (std::size_t i = 0; i < members_.size(); ++i) {
     const Member& m = members_[i];
-    const float* from = image_.data() + state_at_[i];
+    const float* from = memory_.image.data() + state_at_[i];
     const Trainer::Moving moving = m.trainer->moving();
     for (const std::span<float> part : {moving.parameters, moving.average, moving.mean, moving.square}) {
       std::copy_n(from, part.size(), part.begin());
@@ -267,7 +297,7 @@ void Crew::bring_back() {
   }
 }
 
-std::vector<BatchLoss> validation_losses(std::span<const Member> members) {
+std::vector<BatchLoss> validation_losses(std::span<const Member> members, CrewMemory& memory) {
   std::vector<float> image;  // averages and sides of missing values
   std::vector<std::size_t> at;
   for (const Member& m : members) {
@@ -278,7 +308,8 @@ std::vector<BatchLoss> validation_losses(std::span<const Member> members) {
     std::copy(m.trainer->parameters().missing_right.begin(), m.trainer->parameters().missing_right.end(),
               reinterpret_cast<std::uint8_t*>(image.data() + at.back() + total_of(m)));
   }
-  Buffer state, device_starts, device_jobs, results, scratch;
+  Buffer &state = memory.judged_state, &device_starts = memory.judged_starts, &device_jobs = memory.jobs,
+         &results = memory.losses, &scratch = memory.judged_scratch;
   put_all(image, state);
   const std::vector<std::size_t> order = by_shape(members);
   std::vector<Start> starts;
@@ -295,7 +326,8 @@ std::vector<BatchLoss> validation_losses(std::span<const Member> members) {
   }
   put_all(starts, device_starts);
   std::vector<BatchLoss> losses(members.size());
-  each_shape(members, order, [&](const DeviceShape& shape, std::size_t first, std::size_t count) {
+  each_shape(members, order, [&](const LoadedShape& loaded, std::size_t first, std::size_t count) {
+    const DeviceShape& shape = loaded.shape;
     std::vector<LossJob> jobs;
     const auto record = static_cast<std::size_t>(shape.layout.record);
     const std::size_t arena = shape.variant.shared ? 0 : up_to_four(static_cast<std::size_t>(shape.layout.arena));
@@ -312,15 +344,15 @@ std::vector<BatchLoss> validation_losses(std::span<const Member> members) {
     put_all(jobs, device_jobs);
     results.reserve(jobs.size() * sizeof(Totals));
     float* const base = scratch.as<float>();
-    const LossScratch memory = {base,
-                                reinterpret_cast<std::int32_t*>(base + blocks * steps * record),
-                                reinterpret_cast<std::uint32_t*>(base + blocks * steps * (record + 1)),
-                                base + blocks * steps * (record + 2),
-                                steps * record,
-                                steps,
-                                arena};
+    const LossScratch blocks_memory = {base,
+                                       reinterpret_cast<std::int32_t*>(base + blocks * steps * record),
+                                       reinterpret_cast<std::uint32_t*>(base + blocks * steps * (record + 1)),
+                                       base + blocks * steps * (record + 2),
+                                       steps * record,
+                                       steps,
+                                       arena};
     cuda::losses(shape.variant, shape.layout, device_starts.as<Start>(), device_jobs.as<LossJob>(), jobs.size(), blocks,
-                 memory, results.as<Totals>());
+                 blocks_memory, results.as<Totals>());
     synchronise();
     std::vector<Totals> of_jobs(jobs.size());
     results.get(of_jobs.data(), of_jobs.size() * sizeof(Totals));

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "remede/executor/cuda/data_set.h"
@@ -19,6 +19,7 @@ struct FitData {
 
   const TrainingData* host;
   DataSet training, validation;
+  DataForm form() const { return {host->training.n_y, training.missing() || validation.missing()}; }
   Buffer fill, continues, quantiles, scale;
   Batches judged;  // all validation data
   Buffer judged_entries, judged_chunks;
@@ -28,21 +29,32 @@ struct FitData {
 struct LoadedShape {
   DeviceShape shape;
   Buffer slot, units;
+  const void* kernel = nullptr;  // compiled for it, or null
 };
 
 // Shapes that were asked for before are not made again.
 class Shapes {
  public:
-  const LoadedShape& get(const StartPlan& plan, int targets);
+  // Whether kernels are compiled for the shape of this start: where it shows so many steps that the second this takes
+  // is little beside it. A matter of the plan and the data alone: other kernels may give other bits.
+  static bool compiles(const StartPlan& plan, const FitData& data);
+
+  LoadedShape& get(const StartPlan& plan, const FitData& data);
+  // Compiles what get() gave and what has no kernel yet.
+  void compile(int threads);
+  const std::string& why_not() const { return why_not_; }  // no kernels could be compiled
 
  private:
   struct Known {
     Shape shape;
     GradientForm form;
-    int targets = 0;
+    DataForm data;
+    bool compiles = false;
     std::unique_ptr<LoadedShape> loaded;
   };
   std::vector<Known> known_;
+  std::size_t compiled_ = 0;  // of them, the first so many
+  std::string why_not_;
 };
 
 struct Member {
@@ -56,10 +68,34 @@ Start describe(const Member& member);
 std::size_t scratch_floats(const Member& member);  // that a start needs beside its state
 std::size_t state_floats(const Member& member);
 
+// The updates of one start in a launch.
+struct PlannedStart {
+  Batches batches;
+  std::vector<Update> updates;
+};
+
+// A launch: all batches, and where those of each start begin.
+struct LaunchPlan {
+  std::vector<std::uint64_t> count;  // (starts) updates
+  std::vector<std::size_t> first;    // (starts) update
+  Pinned host_entries, host_chunks, host_updates;
+  Buffer entries, chunks, updates;
+};
+
+// Memory and queues that crews use one after the other: to get them takes longer than a few updates.
+struct CrewMemory {
+  std::vector<float> image;  // of the state
+  Buffer state, scratch, starts, totals, noise;
+  Buffer judged_state, judged_starts, jobs, losses, judged_scratch;
+  std::vector<PlannedStart> planned;
+  LaunchPlan plans[2];
+  Streams streams;
+};
+
 class Crew {
  public:
-  // Copies the state of the starts to the device.
-  Crew(std::vector<Member> members, int threads);
+  // Copies the state of the starts to the device. `memory` is used by no other crew at the same time.
+  Crew(std::vector<Member> members, int threads, CrewMemory& memory);
 
   // Plans the next updates of every start, as many as `updates` says for it, and begins to copy the plan to the device.
   // May run while an earlier launch does: there is room for two plans.
@@ -70,33 +106,19 @@ class Crew {
   void bring_back();
 
  private:
-  struct Planned {
-    Batches batches;
-    std::vector<Update> updates;
-  };
-  // A launch: all batches, and where those of each start begin.
-  struct Plan {
-    std::vector<std::uint64_t> count;  // (starts) updates
-    std::vector<std::size_t> first;    // (starts) update
-    Pinned host_entries, host_chunks, host_updates;
-    Buffer entries, chunks, updates;
-  };
-  Planned planned(const Member& member, std::uint64_t updates) const;
-  std::vector<Start> described(const Plan& plan) const;
+  static void plan_start(const Member& member, std::uint64_t updates, PlannedStart& to);
+  std::vector<Start> described(const LaunchPlan& plan) const;
 
   std::vector<Member> members_;
   int threads_;
-  std::vector<float> image_;           // of the state
-  std::vector<std::size_t> state_at_;  // (starts) where each begins in it
+  CrewMemory& memory_;
+  std::vector<std::size_t> state_at_;  // (starts) where each begins in the image
   std::vector<std::size_t> scratch_at_;
-  Buffer state_, scratch_, starts_, totals_, noise_;
-  Plan plans_[2];
-  int next_ = 0;     // to be planned
+  int next_ = 0;     // plan to be made
   int running_ = 0;  // or the next to be launched
-  Streams streams_;
 };
 
 // The losses of the starts' averaged parameters on their validation data.
-std::vector<BatchLoss> validation_losses(std::span<const Member> members);
+std::vector<BatchLoss> validation_losses(std::span<const Member> members, CrewMemory& memory);
 
 }  // namespace remede::cuda

@@ -7,6 +7,7 @@
 
 #include "remede/base/error.h"
 #include "remede/base/threads.h"
+#include "remede/executor/cuda/compile.h"
 #include "remede/executor/cuda/crew.h"
 
 namespace remede {
@@ -81,7 +82,11 @@ class GpuExecutor final : public Executor {
   }
 
   std::string note() const override {
-    if (on_host_ == 0) return {};
+    if (on_host_ == 0) {
+      return shapes_.why_not().empty()
+                 ? ""
+                 : "GPU: trained without kernels for its shapes, which are faster: " + shapes_.why_not();
+    }
     return fmt::format("{} of the starts ran on the CPU: the GPU takes trees of depth {} at most with {} cells at most",
                        on_host_, kMostDepth, kMostCells);
   }
@@ -108,7 +113,7 @@ class GpuExecutor final : public Executor {
   Member member(Trainer* t) {
     const auto at = std::find(host_data_.begin(), host_data_.end(), &t->data());
     const FitData& data = *data_[static_cast<std::size_t>(at - host_data_.begin())];
-    return {t, &data, &shapes_.get(t->plan(), data.host->training.n_y)};
+    return {t, &data, &shapes_.get(t->plan(), data)};
   }
 
   // From one validation to the next, of all starts together; the time is that of one thread, as the forecast counts it.
@@ -133,14 +138,17 @@ class GpuExecutor final : public Executor {
     for (Trainer* t : starts)
       if (!t->lost()) members.push_back(member(t));
     if (members.empty()) return;
-    const std::vector<BatchLoss> losses = validation_losses(members);
+    const std::vector<BatchLoss> losses = validation_losses(members, memory_);
     for (std::size_t i = 0; i < members.size(); ++i) members[i].trainer->note_validation(losses[i]);
   }
 
   // As many at a time as the memory holds; which are together changes nothing.
   void advance_to(const std::vector<Trainer*>& starts, const std::vector<std::uint64_t>& to, const Pause& pause) {
     const std::lock_guard lock(mutex_);
-    const auto most = static_cast<std::size_t>(kShareOfMemory * static_cast<double>(free_bytes()));
+    for (Trainer* t : starts) static_cast<void>(member(t));
+    shapes_.compile(threads_);
+    const auto most = static_cast<std::size_t>(
+        kShareOfMemory * static_cast<double>(free_bytes() + memory_.state.bytes() + memory_.scratch.bytes()));
     for (std::size_t first = 0; first < starts.size();) {
       std::vector<Member> wave;
       std::size_t bytes = 0;
@@ -158,7 +166,7 @@ class GpuExecutor final : public Executor {
 
   // False when `pause` ended it. The next launch is planned while one runs.
   bool run(const std::vector<Member>& members, std::span<const std::uint64_t> to, const Pause& pause) {
-    Crew crew(members, threads_);
+    Crew crew(members, threads_, memory_);
     std::size_t entries = 1;
     std::vector<std::uint64_t> at;
     for (const Member& m : members) {
@@ -180,15 +188,17 @@ class GpuExecutor final : public Executor {
       return largest;
     };
     bool on = !(pause && pause());
-    std::uint64_t planned = plan(on ? kFirstLaunch : 1), most = kFirstLaunch;
+    launch_ = std::max<std::uint64_t>(1, launch_ / 2);  // these starts may be slower
+    std::uint64_t planned = plan(on ? launch_ : 1);
     while (planned > 0) {
       const Clock::time_point begin = Clock::now();
       const std::uint64_t running = planned;
       crew.launch();
-      planned = on ? plan(most) : 0;
+      planned = on ? plan(launch_) : 0;
       crew.finish();
       const double each = seconds(Clock::now() - begin) / static_cast<double>(running);
-      most = std::min<std::uint64_t>(4 * most, 1 + static_cast<std::uint64_t>(kLaunchSeconds / std::max(each, 1e-6)));
+      launch_ =
+          std::min<std::uint64_t>(4 * launch_, 1 + static_cast<std::uint64_t>(kLaunchSeconds / std::max(each, 1e-6)));
       if (on) on = !(pause && pause());
     }
     crew.bring_back();
@@ -199,27 +209,31 @@ class GpuExecutor final : public Executor {
   int threads_;
   std::vector<std::unique_ptr<FitData>> data_;
   Shapes shapes_;
-  std::mutex mutex_;                // the device is used by one call at a time
-  std::unique_ptr<Executor> host_;  // for what the device does not take; null until it is needed
-  std::size_t on_host_ = 0;         // starts of the last call that it took
+  CrewMemory memory_;
+  std::uint64_t launch_ = kFirstLaunch;  // updates of the next: as many as took the right time before
+  std::mutex mutex_;                     // the device is used by one call at a time
+  std::unique_ptr<Executor> host_;       // for what the device does not take; null until it is needed
+  std::size_t on_host_ = 0;              // starts of the last call that it took
 };
 
 // A start that makes no updates: a trainer with given parameters.
 class GpuEngine final : public Engine {
  public:
+  explicit GpuEngine(bool compiles) : compiles_(compiles) {}
+
   BatchLoss gradient(const Parameters<float>& parameters, const GradientForm& form, const Objective& objective,
                      const remede::Sequences& data, std::span<const float> fill, std::span<const std::uint32_t> batch,
                      Parameters<float>& gradient, const Carry* carry) override {
     gradient = Parameters<float>(parameters.shape);
     if (batch.empty()) return {};
     const DataSet set(data);
-    const DeviceShape shape = device_shape(parameters.shape, form, data.n_y, shared_bytes());
+    const DeviceShape shape = device_shape(parameters.shape, form, {data.n_y, set.missing()}, shared_bytes());
     Batches batches;
     Update update{};
     for (const std::uint32_t s : batch) update.weight += set.weight(s);
-    update.chunks = set.cut(batch, kChunkSteps, batches);
+    update.chunks = set.cut(batch, set.chunk_steps(), batches);
     update.scale = static_cast<float>(1.0 / std::max(update.weight, std::numeric_limits<double>::min()));
-    const auto steps = (set.most_steps(batch.size()) + 3) / 4 * 4;
+    const auto steps = (set.most_steps(batch.size(), set.chunk_steps()) + 3) / 4 * 4;
     Buffers b(parameters, shape, objective, fill, batches, steps);
     Start s = b.describe(objective, set);
     s.gradient_only = 1;
@@ -238,7 +252,10 @@ class GpuEngine final : public Engine {
     totals.put(&result, sizeof(result));
     s.totals = totals.as<Totals>();
     start.put(&s, sizeof(s));
-    cuda::advance(shape.variant, shape.layout, start.as<Start>(), 1, nullptr);
+    std::string why;
+    const void* const kernel = compiles_ ? compiled_kernel(shape.layout, shape.variant, why) : nullptr;
+    if (compiles_ && kernel == nullptr) fail("GPU: expected a kernel for the shape, got none: {}", why);
+    cuda::advance(shape.variant, shape.layout, kernel, start.as<Start>(), 1, nullptr);
     synchronise();
     totals.get(&result, sizeof(result));
     b.gradient.get(gradient.values.data(), gradient.values.size() * sizeof(float));
@@ -250,10 +267,10 @@ class GpuEngine final : public Engine {
                  std::span<const float> fill, std::span<const std::uint32_t> batch) override {
     if (batch.empty()) return {};
     const DataSet set(data);
-    const DeviceShape shape = device_shape(parameters.shape, {}, data.n_y, shared_bytes());
+    const DeviceShape shape = device_shape(parameters.shape, {}, {data.n_y, set.missing()}, shared_bytes());
     Batches batches;
-    const std::uint32_t chunks = set.cut(batch, kChunkSteps, batches);
-    const auto steps = (set.most_steps(batch.size()) + 3) / 4 * 4;
+    const std::uint32_t chunks = set.cut(batch, set.chunk_steps(), batches);
+    const auto steps = (set.most_steps(batch.size(), set.chunk_steps()) + 3) / 4 * 4;
     Buffers b(parameters, shape, objective, fill, batches, steps);
     Start s = b.describe(objective, set);
     s.average = s.parameters;
@@ -275,6 +292,8 @@ class GpuEngine final : public Engine {
   }
 
  private:
+  bool compiles_;
+
   struct Buffers {
     Buffer parameters, missing_right, gradient, records, leaf, at, arena, fill, quantiles, scale, slot, units, entries,
         chunks;
@@ -339,9 +358,9 @@ std::unique_ptr<Executor> make_gpu_executor(std::vector<const TrainingData*> dat
   return std::make_unique<cuda::GpuExecutor>(std::move(data), threads);
 }
 
-std::unique_ptr<Engine> make_gpu_engine() {
+std::unique_ptr<Engine> make_gpu_engine(bool compiled) {
   cuda::expect_gpu();
-  return std::make_unique<cuda::GpuEngine>();
+  return std::make_unique<cuda::GpuEngine>(compiled);
 }
 
 }  // namespace remede

@@ -17,7 +17,8 @@ std::string why_no_gpu();
 // GPU, or where the data do not fit into its memory.
 std::unique_ptr<Executor> make_gpu_executor(std::vector<const TrainingData*> data, int threads);
 
-// The gradient of a batch as the executor computes it, for tests. The data are copied in every call.
-std::unique_ptr<Engine> make_gpu_engine();
+// The gradient of a batch as the executor computes it, for tests. The data are copied in every call. compiled: by
+// kernels that are compiled for the shape; throws Error where there are none.
+std::unique_ptr<Engine> make_gpu_engine(bool compiled = false);
 
 }  // namespace remede

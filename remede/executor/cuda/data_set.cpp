@@ -30,12 +30,8 @@ DataSet::DataSet(const remede::Sequences& data) : has_label_(!data.label.empty()
 }
 
 Sequences DataSet::on_device() const {
-  return {x_.as<float>(),
-          has_label_ ? label_.as<std::int32_t>() : nullptr,
-          value_.as<float>(),
-          weights_.as<float>(),
-          offset_.as<std::int64_t>(),
-          missing_ ? 1 : 0};
+  return {x_.as<float>(), has_label_ ? label_.as<std::int32_t>() : nullptr, value_.as<float>(), weights_.as<float>(),
+          offset_.as<std::int64_t>()};
 }
 
 std::uint32_t DataSet::cut(std::span<const std::uint32_t> batch, std::size_t steps, Batches& to) const {
@@ -57,6 +53,11 @@ std::uint32_t DataSet::cut(std::span<const std::uint32_t> batch, std::size_t ste
     ++chunk.count;
   }
   return chunks;
+}
+
+std::size_t DataSet::chunk_steps() const {
+  constexpr std::size_t kLeastSteps = 1024, kGroups = 64;
+  return std::max(kLeastSteps, kGroups * longest_);
 }
 
 std::size_t DataSet::most_steps(std::size_t batch, std::size_t steps) const {

@@ -10,9 +10,6 @@
 
 namespace remede::cuda {
 
-// Steps whose records are in memory at a time, unless a single sequence is longer.
-inline constexpr std::size_t kChunkSteps = 8192;
-
 // The entries and chunks of batches, one after the other.
 struct Batches {
   std::vector<Entry> entries;
@@ -24,6 +21,7 @@ class DataSet {
   explicit DataSet(const remede::Sequences& data);
 
   Sequences on_device() const;
+  bool missing() const { return missing_; }  // some input is
   std::size_t count() const { return length_.size(); }
   std::size_t longest() const { return longest_; }
   double weight(std::uint32_t sequence) const { return weight_[sequence]; }
@@ -32,8 +30,11 @@ class DataSet {
   // Appends the batch: its sequences, longest first, cut into chunks of at most `steps` steps (or one sequence).
   // Returns the number of chunks.
   std::uint32_t cut(std::span<const std::uint32_t> batch, std::size_t steps, Batches& to) const;
-  // No chunk of a batch of this size has more steps.
-  std::size_t most_steps(std::size_t batch, std::size_t steps = kChunkSteps) const;
+  // Steps of a chunk of training: records of all blocks together should stay in the cache of the device, and sequences
+  // should not be fewer than groups of lanes.
+  std::size_t chunk_steps() const;
+  // No chunk of a batch of this size, cut at `steps`, has more steps.
+  std::size_t most_steps(std::size_t batch, std::size_t steps) const;
 
  private:
   Buffer x_, label_, value_, weights_, offset_;

@@ -1,140 +1,29 @@
 // The kernels, and the calls by which the host uses them.
 #include <algorithm>
-#include <cstdio>
 
 #include <cuda_runtime.h>
 
 #include "remede/executor/cuda/device.h"
-#include "remede/executor/cuda/optimise.cuh"
+#include "remede/executor/cuda/kernels.cuh"
 
 namespace remede::cuda {
 namespace {
 
-#ifdef REMEDE_CUDA_PROFILE  // cycles of each phase, of the first block: printed when a launch ends
-#define REMEDE_PHASE(i)              \
-  if (threadIdx.x == 0) {            \
-    const long long now = clock64(); \
-    cycles[i] += now - last;         \
-    last = now;                      \
-  }
-#else
-#define REMEDE_PHASE(i) static_cast<void>(0)
-#endif
-
-extern __shared__ float4 dynamic_shared[];
-
-// Copies a start's description into shared memory: every phase reads it again and again.
-__device__ void copy_start(const Start* from, Start& to) {
-  static_assert(sizeof(Start) % sizeof(std::uint32_t) == 0);
-  for (std::size_t i = threadIdx.x; i < sizeof(Start) / sizeof(std::uint32_t); i += blockDim.x)
-    reinterpret_cast<std::uint32_t*>(&to)[i] = reinterpret_cast<const std::uint32_t*>(from)[i];
-  __syncthreads();
-}
-
-template <int G, int K>
-__device__ __forceinline__ void weigh(const Layout& l, const Start& s, const Work& w, const Chunk& chunk) {
-  if constexpr (G <= 8)
-    weigh_by_thread<G>(l, s, w, chunk);
-  else
-    weigh_by_group<G, K>(l, s, w, chunk);
-}
-
-// A block for a start: all of its updates.
 template <int G, int K, bool kShared>
 __global__ void __launch_bounds__(kThreads) advance_kernel(const __grid_constant__ Layout l, const Start* starts) {
-  __shared__ __align__(16) unsigned char bytes[sizeof(Start)];
-  __shared__ double buffer[kThreads / 32];
-  __shared__ Totals totals;
-  Start& s = *reinterpret_cast<Start*>(bytes);
-  copy_start(starts + blockIdx.x, s);
-  float* const arena = kShared ? reinterpret_cast<float*>(dynamic_shared) : global(s.arena);
-  prepare(l, global(s.missing_right), global(s.parameters), arena);
-  if (threadIdx.x == 0) totals = *s.totals;
-  __syncthreads();
-#ifdef REMEDE_CUDA_PROFILE
-  long long cycles[8] = {}, last = clock64();
-#endif
-  for (std::uint32_t n = 0; n < s.update_count && totals.lost == 0; ++n) {
-    const Update u = s.updates[n];
-    const Work work = {arena, global(s.records), global(s.leaf), global(s.at), u.scale};
-    for (int i = threadIdx.x; i < l.tables * l.sums_size; i += blockDim.x) arena[l.sums + i] = 0.0F;
-    LossSums sums;
-    for (std::uint32_t c = 0; c < u.chunks; ++c) {
-      const Chunk chunk = s.chunks[u.first_chunk + c];
-      if (s.noisy != nullptr) add_noise(s, l.n_x, chunk, u.drawn);
-      REMEDE_PHASE(0);
-      forward<G, K>(l, s, work, chunk);
-      REMEDE_PHASE(1);
-      answer<G>(l, s, work, chunk, sums);
-      REMEDE_PHASE(2);
-      weigh<G, K>(l, s, work, chunk);
-      REMEDE_PHASE(3);
-      backward<G, K>(l, s, work, chunk);
-      REMEDE_PHASE(4);
-      add_up(l, s, work, chunk);
-      REMEDE_PHASE(5);
-    }
-    const double loss = block_sum(sums.loss, buffer), correct = block_sum(sums.correct, buffer);
-    const float clip = clip_factor(gather_gradient(l, s, arena, buffer), s.clip);
-    const bool lost = s.gradient_only == 0 && (!isfinite(loss) || !isfinite(clip));
-    if (threadIdx.x == 0) {
-      if (lost) {
-        totals.lost = 1;
-      } else {
-        totals.loss += loss;
-        totals.weight += u.weight;
-        totals.correct += correct;
-        ++totals.made;
-      }
-    }
-    REMEDE_PHASE(6);
-    if (lost || s.gradient_only != 0) break;
-    optimise(l, s, u, clip);
-    if (s.continues != nullptr) carry_over(l.n_m, s, u.first_chunk, u.chunks);
-    __syncthreads();
-    prepare(l, global(s.missing_right), global(s.parameters), arena);
-    REMEDE_PHASE(7);
-  }
-  if (threadIdx.x == 0) *s.totals = totals;
-#ifdef REMEDE_CUDA_PROFILE
-  if (threadIdx.x == 0 && blockIdx.x == 0 && totals.made > 0)
-    printf(
-        "cycles an update: noise %lld forward %lld answer %lld weigh %lld backward %lld add_up %lld gather %lld "
-        "optimise %lld\n",
-        cycles[0] / totals.made, cycles[1] / totals.made, cycles[2] / totals.made, cycles[3] / totals.made,
-        cycles[4] / totals.made, cycles[5] / totals.made, cycles[6] / totals.made, cycles[7] / totals.made);
-#endif
+  advance_block<G, K, kShared>(l, starts);
 }
 
-// A block takes consecutive jobs: it prepares a tree once.
 template <int G, int K, bool kShared>
 __global__ void __launch_bounds__(kThreads)
     loss_kernel(const __grid_constant__ Layout l, const Start* starts, const LossJob* jobs, std::uint32_t count,
                 LossScratch scratch, Totals* losses) {
-  __shared__ __align__(16) unsigned char bytes[sizeof(Start)];
-  __shared__ double buffer[kThreads / 32];
-  Start& s = *reinterpret_cast<Start*>(bytes);
-  float* const arena =
-      kShared ? reinterpret_cast<float*>(dynamic_shared) : global(scratch.arena + blockIdx.x * scratch.arena_pitch);
-  const auto end = static_cast<std::uint32_t>(static_cast<std::uint64_t>(count) * (blockIdx.x + 1) / gridDim.x);
-  auto job = static_cast<std::uint32_t>(static_cast<std::uint64_t>(count) * blockIdx.x / gridDim.x);
-  for (std::uint32_t prepared = ~0U; job < end; ++job) {
-    if (jobs[job].start != prepared) {
-      __syncthreads();
-      prepared = jobs[job].start;
-      copy_start(starts + prepared, s);
-      prepare(l, global(s.missing_right), global(s.average), arena);
-    }
-    const Chunk chunk = s.chunks[jobs[job].chunk];
-    const Work work = {arena, global(scratch.records + blockIdx.x * scratch.records_pitch),
-                       global(scratch.leaf + blockIdx.x * scratch.steps_pitch),
-                       global(scratch.at + blockIdx.x * scratch.steps_pitch), 0.0F};
-    LossSums sums;
-    forward<G, K>(l, s, work, chunk);
-    answer<G>(l, s, work, chunk, sums);
-    const double loss = block_sum(sums.loss, buffer), correct = block_sum(sums.correct, buffer);
-    if (threadIdx.x == 0) losses[job] = {loss, 0.0, correct, 0, 0};
-  }
+  loss_block<G, K, kShared>(l, starts, jobs, count, scratch, losses);
+}
+
+// What grows a little grows again: to get memory takes milliseconds.
+std::size_t grown(std::size_t before, std::size_t wanted) {
+  return before == 0 ? wanted : std::max(wanted, before + before / 2);
 }
 
 void expect(cudaError_t error, const char* what) {
@@ -157,8 +46,7 @@ void with_kernels(const Variant& v, const Visit& visit) {
   return visit(Kernels<32, 2, true>());
 }
 
-template <typename Kernel>
-void allow_shared(Kernel* kernel, std::size_t bytes) {
+void allow_shared(const void* kernel, std::size_t bytes) {
   expect(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
          "asking for shared memory");
 }
@@ -203,8 +91,9 @@ Buffer& Buffer::operator=(Buffer&& other) noexcept {
   return *this;
 }
 
-void Buffer::reserve(std::size_t bytes) {
-  if (bytes <= bytes_) return;
+void Buffer::reserve(std::size_t wanted) {
+  if (wanted <= bytes_) return;
+  const std::size_t bytes = grown(bytes_, wanted);
   if (at_ != nullptr) expect(cudaFree(at_), "giving back memory");
   at_ = nullptr;
   bytes_ = 0;
@@ -230,8 +119,9 @@ Pinned::~Pinned() {
   if (at_ != nullptr) cudaFreeHost(at_);
 }
 
-void Pinned::reserve(std::size_t bytes) {
-  if (bytes <= bytes_) return;
+void Pinned::reserve(std::size_t wanted) {
+  if (wanted <= bytes_) return;
+  const std::size_t bytes = grown(bytes_, wanted);
   if (at_ != nullptr) expect(cudaFreeHost(at_), "giving back memory");
   at_ = nullptr;
   bytes_ = 0;
@@ -273,12 +163,37 @@ void* Streams::get(std::size_t number) {
   return streams_[number];
 }
 
-void advance(const Variant& variant, const Layout& layout, const Start* starts, std::size_t count, void* stream) {
+std::string architecture() {
+  cudaDeviceProp properties{};
+  expect(cudaGetDeviceProperties(&properties, 0), "asking what it is");
+  return "sm_" + std::to_string(properties.major) + std::to_string(properties.minor);
+}
+
+const void* load_kernel(const std::string& code, const char* name) {
+  cudaLibrary_t library = nullptr;
+  cudaKernel_t kernel = nullptr;
+  if (cudaLibraryLoadData(&library, code.data(), nullptr, nullptr, 0, nullptr, nullptr, 0) != cudaSuccess ||
+      cudaLibraryGetKernel(&kernel, library, name) != cudaSuccess) {
+    cudaGetLastError();
+    return nullptr;
+  }
+  return reinterpret_cast<const void*>(kernel);
+}
+
+void advance(const Variant& variant, const Layout& layout, const void* kernel, const Start* starts, std::size_t count,
+             void* stream) {
   const std::size_t bytes = variant.shared ? static_cast<std::size_t>(layout.arena) * sizeof(float) : 0;
+  const dim3 blocks(static_cast<unsigned>(count)), threads(kThreads);
+  if (kernel != nullptr) {
+    allow_shared(kernel, bytes);
+    void* arguments[] = {&starts};
+    expect(cudaLaunchKernel(kernel, blocks, threads, arguments, bytes, static_cast<cudaStream_t>(stream)),
+           "starting a kernel");
+    return;
+  }
   with_kernels(variant, [&](auto kernels) {
-    allow_shared(kernels.kAdvance, bytes);
-    kernels.kAdvance<<<static_cast<unsigned>(count), kThreads, bytes, static_cast<cudaStream_t>(stream)>>>(layout,
-                                                                                                           starts);
+    allow_shared(reinterpret_cast<const void*>(kernels.kAdvance), bytes);
+    kernels.kAdvance<<<blocks, threads, bytes, static_cast<cudaStream_t>(stream)>>>(layout, starts);
   });
   expect(cudaGetLastError(), "starting a kernel");
 }
@@ -287,7 +202,7 @@ void losses(const Variant& variant, const Layout& layout, const Start* starts, c
             std::size_t blocks, const LossScratch& scratch, Totals* losses) {
   const std::size_t bytes = variant.shared ? static_cast<std::size_t>(layout.arena) * sizeof(float) : 0;
   with_kernels(variant, [&](auto kernels) {
-    allow_shared(kernels.kLosses, bytes);
+    allow_shared(reinterpret_cast<const void*>(kernels.kLosses), bytes);
     kernels.kLosses<<<static_cast<unsigned>(blocks), kThreads, bytes>>>(
         layout, starts, jobs, static_cast<std::uint32_t>(count), scratch, losses);
   });

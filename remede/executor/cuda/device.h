@@ -71,8 +71,7 @@ struct Variant {
   bool operator==(const Variant&) const = default;
 };
 
-inline constexpr int kThreads = 512;  // of a block
-std::size_t shared_bytes();           // that a block may have
+std::size_t shared_bytes();  // that a block may have
 
 // Queues of the device: what is in different ones runs at the same time. Plain copies wait for all of them but for
 // copies().
@@ -91,8 +90,14 @@ class Streams {
   void* copies_ = nullptr;
 };
 
-// Advances the starts, which have one layout, a block each. Returns before they are done: synchronise() waits.
-void advance(const Variant& variant, const Layout& layout, const Start* starts, std::size_t count, void* stream);
+std::string architecture();  // "sm_90"
+// A kernel from compiled code, or null; it lives as long as the process.
+const void* load_kernel(const std::string& code, const char* name);
+
+// Advances the starts, which have one layout, a block each, by the kernel for this layout or, where that is null, by
+// one that takes any. Returns before they are done: synchronise() waits.
+void advance(const Variant& variant, const Layout& layout, const void* kernel, const Start* starts, std::size_t count,
+             void* stream);
 // losses: (jobs) ASSIGNED. `blocks` work on them, each with its part of the scratch memory.
 void losses(const Variant& variant, const Layout& layout, const Start* starts, const LossJob* jobs, std::size_t count,
             std::size_t blocks, const LossScratch& scratch, Totals* losses);

@@ -21,6 +21,7 @@ namespace remede::cuda {
 inline constexpr int kGroups = 8;      // of parameters, as remede::Group
 inline constexpr int kMostDepth = 10;  // of a tree on the device
 inline constexpr int kMostCells = 64;
+inline constexpr int kThreads = 512;  // of a block
 
 // Floats that are added up over the steps, four at a time: sums[row] += vector * scalar, both parts of the record.
 struct SumUnit {
@@ -34,6 +35,7 @@ struct SumUnit {
 struct Layout {
   int depth, nodes, leaves, n_x, n_m, n_y, n_v, n_w, n_t;
   int blends, reads_memory, has_bias, linear, first_order;
+  int missing;                     // some input of the data is
   int softsign, softmax, effects;  // gradient form
   float slope;
   int begin[kGroups + 1];  // of the groups of parameters
@@ -43,9 +45,11 @@ struct Layout {
 
   // The tree as the phases read it, and scratch: in shared memory, or in global memory where that is too small.
   int node, output, gate_value, gate_slope, rate_value, blend, bias, writes, linears;  // places
-  int write_pitch, linear_pitch;  // odd: neighbouring rows lie in different banks
-  int scratch, scratch_pitch;     // of each group of lanes: inputs filled, inputs as they are, memory, exchange
-  int sums, tables, sums_size;    // `tables` tables of sums, each of this size
+  int write_pitch, linear_pitch;       // odd: neighbouring rows lie in different banks
+  int stage, stage_warp, stage_pitch;  // of each warp: rows of records (weigh_by_thread); where there are few cells
+  int stage_rate, stage_direct;        // places in a row behind the bases
+  int scratch, scratch_pitch;          // of each group of lanes: inputs filled, inputs as they are, memory, exchange
+  int sums, tables, sums_size;         // `tables` tables of sums, each of this size
   int node_pitch, leaf_pitch, leaf_begin;  // rows of a table
   int arena;                               // floats in all
   int units;                               // of the sums
@@ -57,7 +61,6 @@ struct Sequences {
   const float* value;
   const float* weight;
   const std::int64_t* offset;
-  int missing;  // some input is
 };
 
 struct Entry {

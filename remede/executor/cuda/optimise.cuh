@@ -31,7 +31,7 @@ __device__ __forceinline__ double node_gradient(const Layout& l, const float* pa
   const float* thresholds = parameters + l.begin[1] + row;
   const int sums = node * l.node_pitch;
   const float count = table_sum(l, arena, sums + l.n_v);
-  float top = -INFINITY, total = 0.0F, mean = 0.0F;
+  float top = kLowestFloat, total = 0.0F, mean = 0.0F;
   for (int f = lane; f < l.n_v; f += 32) top = fmaxf(top, logits[f]);
   top = warp_max(top);
   for (int f = lane; f < l.n_v; f += 32) {
@@ -70,9 +70,14 @@ __device__ __forceinline__ double gather_gradient(const Layout& l, const Start& 
   return block_sum(squares, buffer);
 }
 
+template <typename T>
+__device__ __forceinline__ bool finite(T x) {
+  return x - x == T(0);
+}
+
 // NaN where the norm is not finite.
 __device__ __forceinline__ float clip_factor(double squares, float limit) {
-  if (!isfinite(squares)) return nanf("");
+  if (!finite(squares)) return __int_as_float(0x7fc00000);
   const double norm = sqrt(squares);
   return limit > 0.0F && norm > limit ? static_cast<float>(limit / norm) : 1.0F;
 }

@@ -15,6 +15,12 @@
 
 namespace remede::cuda {
 
+#ifdef __CUDACC_RTC__
+constexpr int kUnrolledLevels = kMostDepth;  // the depth is known
+#else
+constexpr int kUnrolledLevels = 1;
+#endif
+constexpr float kLowestFloat = -3.402823466e38F;
 constexpr unsigned kAll = 0xffffffffU;
 constexpr float kMostBack = 1e9F;  // as remede::kMostBack
 
@@ -67,13 +73,20 @@ __device__ inline double block_sum(double x, double* buffer) {
 // A node in the arena: its threshold, and its feature packed with the side of missing values.
 __device__ __forceinline__ int feature_of(const float2& node) { return __float_as_int(node.y) & 0xffffff; }
 
-// Leaf below node i; both counted from 1, as in a heap. `v` are the inputs as they are, and the memory.
-__device__ __forceinline__ int descend(int i, int leaves, const float2* nodes, const float* v) {
-  while (i < leaves) {
+// Whether a value goes right at a node. No branch: neighbouring lanes differ.
+__device__ __forceinline__ int goes_right(const Layout& l, const float2& node, float value) {
+  int right = value >= node.x ? 1 : 0;
+  if (l.missing) right |= value != value ? __float_as_int(node.y) >> 24 : 0;
+  return right;
+}
+
+// Leaf below node i, `levels` further down; both counted from 1, as in a heap. value(f): of a feature.
+template <typename Value>
+__device__ __forceinline__ int descend(const Layout& l, int i, int levels, const float2* nodes, const Value& value) {
+#pragma unroll kUnrolledLevels
+  for (int d = 0; d < levels; ++d) {
     const float2 node = nodes[i - 1];
-    const float value = v[feature_of(node)];
-    const bool right = value >= node.x || (value != value && (__float_as_int(node.y) >> 24) != 0);
-    i = 2 * i + (right ? 1 : 0);
+    i = 2 * i + goes_right(l, node, value(feature_of(node)));
   }
   return i;
 }
@@ -85,7 +98,7 @@ __device__ __forceinline__ void prepare(const Layout& l, const std::uint8_t* mis
   auto* const nodes = reinterpret_cast<float2*>(arena + l.node);
   for (int i = threadIdx.x / 32; i < l.nodes; i += warps) {
     const float* logits = p + l.begin[0] + i * l.n_v;
-    float best = -INFINITY;
+    float best = kLowestFloat;
     int f = 1 << 30;
     for (int k = lane; k < l.n_v; k += 32)
       if (f == 1 << 30 || logits[k] > best) best = logits[k], f = k;
@@ -210,13 +223,15 @@ __device__ __forceinline__ void forward(const Layout& l, const Start& s, const W
           if (lane < n_x) next0 = x[n_x + lane];
           if (lane + G < n_x) next1 = x[n_x + lane + G];
         }
-        for (int f = lane; f < n_x; f += G) {
-          const float value = f == lane ? now0 : f == lane + G ? now1 : x[f];
-          const float known = value != value ? fill[f] : value;
-          filled[f] = known;
+        const auto take = [&](int f, float value) {
           raw[f] = value;
-          r[f] = known;
-        }
+          if (l.missing) value = value != value ? fill[f] : value;
+          filled[f] = r[f] = value;
+        };
+        if (lane < n_x) take(lane, now0);
+        if (lane + G < n_x) take(lane + G, now1);
+        if (n_x > 2 * G)
+          for (int f = lane + 2 * G; f < n_x; f += G) take(f, x[f]);
 #pragma unroll
         for (int c = 0; c < K; ++c) {
           const int k = lane + c * G;
@@ -226,7 +241,7 @@ __device__ __forceinline__ void forward(const Layout& l, const Start& s, const W
       }
       __syncwarp();
       if (active) {
-        const int j = descend(1, l.leaves, nodes, raw) - l.leaves;
+        const int j = descend(l, 1, l.depth, nodes, [&](int f) { return raw[f]; }) - l.leaves;
         if (lane == 0) {
           w.leaf[entry.base + t] = j;
           w.at[entry.base + t] = static_cast<std::uint32_t>(from) + t;
@@ -268,15 +283,15 @@ __device__ __forceinline__ float leaf_output(const Layout& l, const float* arena
 
 // The outputs of one sequence added up in time, and their derivatives back: the first-order form. A thread per sequence
 // and output.
-__device__ __noinline__ inline void accumulate(const Layout& l, const Start& s, float* records, Chunk chunk,
+__device__ __noinline__ inline void accumulate(int n_y, int record, const Start& s, float* outputs, Chunk chunk,
                                                bool back) {
-  for (std::uint32_t i = threadIdx.x; i < chunk.count * l.n_y; i += blockDim.x) {
-    const Entry entry = s.entries[chunk.first + i / l.n_y];
+  for (std::uint32_t i = threadIdx.x; i < chunk.count * n_y; i += blockDim.x) {
+    const Entry entry = s.entries[chunk.first + i / n_y];
     const auto steps = static_cast<int>(s.data.offset[entry.sequence + 1] - s.data.offset[entry.sequence]);
-    float* g = records + static_cast<std::size_t>(entry.base) * l.record + l.g + i % l.n_y;
+    float* g = outputs + static_cast<std::size_t>(entry.base) * record + i % n_y;
     for (int t = 1; t < steps; ++t) {
       const int to = back ? steps - 1 - t : t;
-      g[static_cast<std::size_t>(to) * l.record] += g[static_cast<std::size_t>(back ? to + 1 : to - 1) * l.record];
+      g[static_cast<std::size_t>(to) * record] += g[static_cast<std::size_t>(back ? to + 1 : to - 1) * record];
     }
   }
   __syncthreads();
@@ -307,15 +322,15 @@ __device__ __forceinline__ void few_classes(float* g, float label, float weight,
   for (int k = 0; k < N; ++k) g[k] = y[k];
 }
 
-__device__ __noinline__ inline LossSums losses_of(const Layout& l, const Start& s, float* all_records,
+__device__ __noinline__ inline LossSums losses_of(int n_y, int n_t, int record, const Start& s, float* outputs,
                                                   const std::uint32_t* all_places, float scale, std::uint32_t steps) {
   const Objective objective = {static_cast<Loss>(s.loss), {s.quantiles}, {s.scale}};
   const float* const weights = global(s.data.weight);
   const std::int32_t* const labels = s.data.label;
   const float* const values = s.data.value;
-  float* const records = global(all_records) + l.g;
+  float* const records = global(outputs);
   const std::uint32_t* const places = global(all_places);
-  const int n_y = l.n_y, n_t = l.n_t, record = l.record, kind = objective.loss == Loss::kCrossEntropy ? n_y : 0;
+  const int kind = objective.loss == Loss::kCrossEntropy ? n_y : 0;
   LossSums sums;
   for (std::uint32_t i = threadIdx.x; i < steps; i += blockDim.x) {
     float* const g = records + static_cast<std::size_t>(i) * record;
@@ -341,9 +356,20 @@ __device__ __forceinline__ void answer(const Layout& l, const Start& s, const Wo
                                        LossSums& sums) {
   if (l.linear) {
     const int lane = threadIdx.x % G, groups = blockDim.x / G;
-    for (std::uint32_t i = threadIdx.x / G; i < chunk.steps; i += groups) {
-      float* const r = w.records + static_cast<std::size_t>(i) * l.record;
-      for (int y = lane; y < l.n_y; y += G) r[l.g + y] = leaf_output(l, w.arena, w.leaf[i], y, r);
+    const std::uint32_t rounds = (chunk.steps + groups - 1) / groups;
+    for (std::uint32_t round = 0; round < rounds; ++round) {
+      const std::uint32_t i = round * groups + threadIdx.x / G;
+      const bool has = i < chunk.steps;
+      float* const r = w.records + static_cast<std::size_t>(has ? i : 0) * l.record;
+      const int j = w.leaf[has ? i : 0];
+      for (int y = 0; y < l.n_y; ++y) {  // lanes share the sum of an output
+        const int at = j * l.n_y + y;
+        const float* const row = w.arena + l.linears + at * l.linear_pitch;
+        float part = lane == 0 ? w.arena[l.output + at] : 0.0F;
+        for (int f = lane; f < l.n_v; f += G) part = fmaf(row[f], r[f], part);
+        part = group_sum<G>(part);
+        if (has && lane == 0) r[l.g + y] = part;
+      }
     }
   } else {
     for (std::uint32_t i = threadIdx.x; i < chunk.steps; i += blockDim.x) {
@@ -353,12 +379,12 @@ __device__ __forceinline__ void answer(const Layout& l, const Start& s, const Wo
     }
   }
   if (l.linear || l.first_order) __syncthreads();
-  if (l.first_order) accumulate(l, s, w.records, chunk, false);
-  const LossSums more = losses_of(l, s, w.records, w.at, w.scale, chunk.steps);
+  if (l.first_order) accumulate(l.n_y, l.record, s, w.records + l.g, chunk, false);
+  const LossSums more = losses_of(l.n_y, l.n_t, l.record, s, w.records + l.g, w.at, w.scale, chunk.steps);
   sums.loss += more.loss;
   sums.correct += more.correct;
   __syncthreads();
-  if (l.first_order && w.scale > 0.0F) accumulate(l, s, w.records, chunk, true);
+  if (l.first_order && w.scale > 0.0F) accumulate(l.n_y, l.record, s, w.records + l.g, chunk, true);
 }
 
 // What a leaf is worth to one cell, for q = 1: its part of the slope of r.
@@ -404,7 +430,7 @@ __device__ __forceinline__ void weigh_by_group(const Layout& l, const Start& s, 
   float* const filled = w.arena + l.scratch + group * l.scratch_pitch;
   float* const raw = filled + n_x;
   float* const memory = raw + n_x;
-  const bool missing = s.data.missing != 0;
+  const bool missing = l.missing != 0;
   const float* const inputs = missing ? s.noisy != nullptr ? s.noisy : s.data.x : nullptr;
   const bool by_step = s.noisy != nullptr;
   const std::uint32_t rounds = (chunk.steps + groups - 1) / groups;
@@ -432,19 +458,17 @@ __device__ __forceinline__ void weigh_by_group(const Layout& l, const Start& s, 
       }
     }
     __syncwarp();
-    const float g = lane < n_y ? r[l.g + lane] : 0.0F;
-    // What the answer of a leaf is worth: this lane's outputs.
+    // What the answer of a leaf is worth: this lane's constants, and its inputs and cells.
     const auto worth_of = [&](int leaf) {
       float sum = 0.0F;
-      for (int y = lane; y < n_y; y += G) {
-        const int at = leaf * n_y + y;
-        float out = w.arena[l.output + at];
-        if (l.linear) {
-          const float* row = w.arena + l.linears + at * l.linear_pitch;
-          out = dot(dot(out, row, filled, n_x), row + n_x, memory, n_m);
+      for (int y = lane; y < n_y; y += G) sum = fmaf(r[l.g + y], w.arena[l.output + leaf * n_y + y], sum);
+      if (l.linear)
+        for (int f = lane; f < l.n_v; f += G) {
+          const float* column = w.arena + l.linears + leaf * n_y * l.linear_pitch + f;
+          float by = 0.0F;
+          for (int y = 0; y < n_y; ++y, column += l.linear_pitch) by = fmaf(r[l.g + y], *column, by);
+          sum = fmaf(by, f < n_x ? filled[f] : memory[f - n_x], sum);
         }
-        sum = fmaf(y == lane ? g : r[l.g + y], out, sum);
-      }
       return sum;
     };
     const float base_here = worth_of(j);
@@ -452,7 +476,7 @@ __device__ __forceinline__ void weigh_by_group(const Layout& l, const Start& s, 
       const int child = (j + l.leaves) >> (l.depth - d - 1);
       const float2 node = nodes[(child >> 1) - 1];
       const float value = raw[feature_of(node)];
-      const int other = descend(child ^ 1, l.leaves, nodes, raw) - l.leaves;
+      const int other = descend(l, child ^ 1, l.depth - d - 1, nodes, [&](int f) { return raw[f]; }) - l.leaves;
       float slope = split_slope(l, value - node.x);
       if ((child & 1) == 0) slope = -slope;
       const bool known = value == value;
@@ -490,88 +514,145 @@ __device__ __forceinline__ void weigh_by_group(const Layout& l, const Start& s, 
   __syncthreads();
 }
 
-// A thread for a step: where there are at most C cells.
-template <int C>
-__device__ __forceinline__ void weigh_by_thread(const Layout& l, const Start& s, const Work& w, const Chunk& chunk) {
-  const int n_x = l.n_x, n_m = l.n_m, n_y = l.n_y;
-  const auto* const nodes = reinterpret_cast<const float2*>(w.arena + l.node);
-  const bool missing = s.data.missing != 0, by_step = s.noisy != nullptr;
-  const float* const inputs = by_step ? s.noisy : s.data.x;
-  for (std::uint32_t i = threadIdx.x; i < chunk.steps; i += blockDim.x) {
-    float* const r = w.records + static_cast<std::size_t>(i) * l.record;
-    const int j = w.leaf[i];
-    const float* const x = missing ? inputs + static_cast<std::size_t>(by_step ? i : w.at[i]) * n_x : r;
-    const float* const v = r;
-    CellWeights c[C];
-    float here[C], m[C];
-#pragma unroll
-    for (int k = 0; k < C; ++k) {
-      here[k] = m[k] = 0.0F;
-      c[k] = {0.0F, 0.0F, 0.0F};
-      if (k < n_m) {
-        m[k] = v[n_x + k];
-        c[k] = cell_weights(l, w.arena, j * n_m + k, r[l.write + k], m[k]);
-        here[k] = cell_worth(l, w.arena, j * n_m + k, r[l.gate + k], c[k], m[k]);
-        r[l.gate + k] = c[k].gate;
-        r[l.write + k] = c[k].write;
-        if (l.blends) r[l.rate + k] = c[k].rate;
-        if (l.linear) {
-          float sum = 0.0F;
-          for (int y = 0; y < n_y; ++y)
-            sum = fmaf(r[l.g + y], w.arena[l.linears + (j * n_y + y) * l.linear_pitch + n_x + k], sum);
-          r[l.direct + k] = sum;
-        }
-      }
+// Copies `count` floats (a multiple of four, beginning at a multiple of four) of the records of 32 steps, or of as many
+// as there are, to rows in shared memory, or back. A record by itself is scattered among those of other threads.
+__device__ __forceinline__ void copy_rows(float* records, int record, int steps, float* rows, int pitch, int count,
+                                          bool back) {
+  const int lane = threadIdx.x % 32, parts = count / 4;
+#pragma unroll 4
+  for (int i = lane; i < steps * parts; i += 32) {
+    const int step = i / parts, part = i - step * parts;
+    auto* const place = reinterpret_cast<float4*>(records + static_cast<std::size_t>(step) * record) + part;
+    float* const row = rows + step * pitch + 4 * part;
+    if (back) {
+      *place = {row[0], row[1], row[2], row[3]};
+    } else {
+      const float4 four = *place;
+      row[0] = four.x, row[1] = four.y, row[2] = four.z, row[3] = four.w;
     }
-    const auto worth_of = [&](int leaf) {
-      float sum = 0.0F;
-      for (int y = 0; y < n_y; ++y) sum = fmaf(r[l.g + y], leaf_output(l, w.arena, leaf, y, v), sum);
-      return sum;
-    };
-    const float base_here = worth_of(j);
-    // The value of a feature: of the memory from registers, which must not be indexed.
-    const auto value_of = [&](int f) { return f < n_x ? x[f] : v[f]; };
-    for (int d = 0; d < l.depth; ++d) {
-      const int child = (j + l.leaves) >> (l.depth - d - 1);
-      const float2 node = nodes[(child >> 1) - 1];
-      const float value = value_of(feature_of(node));
-      int other = child ^ 1;
-      while (other < l.leaves) {
-        const float2 next = nodes[other - 1];
-        const float tested = value_of(feature_of(next));
-        const bool right = tested >= next.x || (tested != tested && (__float_as_int(next.y) >> 24) != 0);
-        other = 2 * other + (right ? 1 : 0);
-      }
-      other -= l.leaves;
-      float slope = split_slope(l, value - node.x);
-      if ((child & 1) == 0) slope = -slope;
-      if (value != value) slope = 0.0F;
-      const float base = slope * (base_here - worth_of(other));
-      r[l.base + d] = value != value ? 0.0F : base;
-      float argument[C];
+  }
+}
+
+// One step of weigh_by_thread. r: what the record holds up to the rates; changed in place. slopes, bases: of this step;
+// store(d) is called after each level.
+template <int C, typename Store>
+__device__ __forceinline__ void weigh_step(const Layout& l, const float* arena, int j, float* r, const float* x,
+                                           float* slopes, float* bases, const Store& store) {
+  const int n_x = l.n_x, n_m = l.n_m, n_y = l.n_y;
+  const auto* const nodes = reinterpret_cast<const float2*>(arena + l.node);
+  CellWeights c[C];
+  float here[C], m[C];
 #pragma unroll
-      for (int k = 0; k < C; ++k) argument[k] = k < n_m && l.has_bias ? w.arena[l.bias + other * n_m + k] : 0.0F;
-      const float* const rows = w.arena + l.writes + other * n_m * l.write_pitch;
-      for (int f = 0; f < n_x; ++f) {
-        const float value_f = v[f];
+  for (int k = 0; k < C; ++k) {
+    here[k] = m[k] = 0.0F;
+    c[k] = {0.0F, 0.0F, 0.0F};
+    if (k < n_m) {
+      m[k] = r[n_x + k];
+      c[k] = cell_weights(l, arena, j * n_m + k, r[l.write + k], m[k]);
+      here[k] = cell_worth(l, arena, j * n_m + k, r[l.gate + k], c[k], m[k]);
+    }
+  }
+  const auto worth_of = [&](int leaf) {
+    float sum = 0.0F;
+    for (int y = 0; y < n_y; ++y) sum = fmaf(r[l.g + y], leaf_output(l, arena, leaf, y, r), sum);
+    return sum;
+  };
+  const float base_here = worth_of(j);
+  const auto value_of = [&](int f) { return l.missing && f < n_x ? x[f] : r[f]; };
+  for (int d = 0; d < l.depth; ++d) {
+    const int child = (j + l.leaves) >> (l.depth - d - 1);
+    const float2 node = nodes[(child >> 1) - 1];
+    const float value = value_of(feature_of(node));
+    int other = child ^ 1;
+    while (other < l.leaves) {
+      const float2 next = nodes[other - 1];
+      other = 2 * other + goes_right(l, next, value_of(feature_of(next)));
+    }
+    other -= l.leaves;
+    const bool known = value == value;
+    const float slope = ((child & 1) == 0 ? -1.0F : 1.0F) * split_slope(l, value - node.x);
+    bases[d] = known ? slope * (base_here - worth_of(other)) : 0.0F;
+    float argument[C];
 #pragma unroll
-        for (int k = 0; k < C; ++k)
-          if (k < n_m) argument[k] = fmaf(rows[k * l.write_pitch + f], value_f, argument[k]);
-      }
-      if (l.reads_memory)
-#pragma unroll
-        for (int f = 0; f < C; ++f)
-          if (f < n_m)
-#pragma unroll
-            for (int k = 0; k < C; ++k)
-              if (k < n_m) argument[k] = fmaf(rows[k * l.write_pitch + n_x + f], m[f], argument[k]);
+    for (int k = 0; k < C; ++k) argument[k] = k < n_m && l.has_bias ? arena[l.bias + other * n_m + k] : 0.0F;
+    const float* const rows = arena + l.writes + other * n_m * l.write_pitch;
+    for (int f = 0; f < n_x; ++f) {
+      const float input = r[f];
 #pragma unroll
       for (int k = 0; k < C; ++k)
-        if (k < n_m) {
-          const float worth = cell_worth(l, w.arena, other * n_m + k, argument[k], c[k], m[k]);
-          r[l.slopes + d * l.cells + k] = value != value ? 0.0F : slope * (here[k] - worth);
-        }
+        if (k < n_m) argument[k] = fmaf(rows[k * l.write_pitch + f], input, argument[k]);
     }
+    if (l.reads_memory)
+#pragma unroll
+      for (int f = 0; f < C; ++f)
+        if (f < n_m)
+#pragma unroll
+          for (int k = 0; k < C; ++k)
+            if (k < n_m) argument[k] = fmaf(rows[k * l.write_pitch + n_x + f], m[f], argument[k]);
+#pragma unroll
+    for (int k = 0; k < C; ++k)
+      if (k < n_m) {
+        const float worth = cell_worth(l, arena, other * n_m + k, argument[k], c[k], m[k]);
+        slopes[k] = known ? slope * (here[k] - worth) : 0.0F;
+      }
+    store(d);
+  }
+}
+
+// What going back through a cell takes, in place of what the forward pass left.
+template <int C>
+__device__ __forceinline__ void put_weights(const Layout& l, const float* arena, int j, float* r, float* rate,
+                                            float* direct) {
+  const int n_x = l.n_x, n_m = l.n_m, n_y = l.n_y;
+#pragma unroll
+  for (int k = 0; k < C; ++k)
+    if (k < n_m) {
+      const CellWeights c = cell_weights(l, arena, j * n_m + k, r[l.write + k], r[n_x + k]);
+      r[l.gate + k] = c.gate;
+      r[l.write + k] = c.write;
+      if (l.blends) rate[k] = c.rate;
+      if (l.linear) {
+        float sum = 0.0F;
+        for (int y = 0; y < n_y; ++y)
+          sum = fmaf(r[l.g + y], arena[l.linears + (j * n_y + y) * l.linear_pitch + n_x + k], sum);
+        direct[k] = sum;
+      }
+    }
+}
+
+// A thread for a step: where there are at most C cells. The records of a warp's 32 steps pass through shared memory.
+template <int C>
+__device__ __forceinline__ void weigh_by_thread(const Layout& l, const Start& s, const Work& w, const Chunk& chunk) {
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, tiles = (chunk.steps + 31) / 32;
+  const bool by_step = s.noisy != nullptr;
+  const float* const inputs = by_step ? s.noisy : s.data.x;
+  float* const stage = w.arena + l.stage + warp * l.stage_warp;
+  float* const row = stage + lane * l.stage_pitch;
+  float* const slopes = stage + 32 * l.stage_pitch;  // (32, cells + 1) of one level
+  for (int tile = warp; tile < tiles; tile += static_cast<int>(blockDim.x / 32)) {
+    const int first = tile * 32, steps = min(32, static_cast<int>(chunk.steps) - first);
+    const bool has = lane < steps;
+    const std::uint32_t i = first + (has ? lane : 0);
+    float* const records = w.records + static_cast<std::size_t>(first) * l.record;
+    copy_rows(records, l.record, steps, stage, l.stage_pitch, l.rate, false);
+    __syncwarp();
+    const int j = w.leaf[i];
+    float* const mine = row + l.rate;  // bases, then rates and direct parts, behind the copied record
+    const float* const x = l.missing ? inputs + static_cast<std::size_t>(by_step ? i : w.at[i]) * l.n_x : nullptr;
+    weigh_step<C>(l, w.arena, j, row, x, slopes + lane * (l.cells + 1), mine, [&](int d) {
+      __syncwarp();
+      copy_rows(records + l.slopes + d * l.cells, l.record, steps, slopes, l.cells + 1, l.cells, true);
+      __syncwarp();
+    });
+    put_weights<C>(l, w.arena, j, row, mine + l.stage_rate, mine + l.stage_direct);
+    __syncwarp();
+    copy_rows(records + l.gate, l.record, steps, stage + l.gate, l.stage_pitch, l.rate - l.gate, true);
+    copy_rows(records + l.base, l.record, steps, stage + l.rate, l.stage_pitch, l.direct - l.base, true);
+    if (l.blends)
+      copy_rows(records + l.rate, l.record, steps, stage + l.rate + l.stage_rate, l.stage_pitch, l.cells, true);
+    if (l.linear)
+      copy_rows(records + l.direct, l.record, steps, stage + l.rate + l.stage_direct, l.stage_pitch, l.cells, true);
+    __syncwarp();
   }
   __syncthreads();
 }
@@ -709,40 +790,56 @@ __device__ __forceinline__ void backward(const Layout& l, const Start& s, const 
   __syncthreads();
 }
 
-// ADDS the chunk's steps to the tables of sums. Table p has the p-th part of the steps.
+// What one step adds to a unit's sums.
+struct Term {
+  float4 vector;
+  float scalar;
+  int leaf;
+};
+
+// ADDS the chunk's steps to the tables of sums. Table p has the p-th part of the steps. Numbers are loaded some steps
+// before they are added: loads take long.
 __device__ __forceinline__ void add_up(const Layout& l, const Start& s, const Work& w, const Chunk& chunk) {
-  constexpr int kAhead = 8;  // steps whose numbers are loaded before they are added: loads take long
-  const int leaves = l.leaves, record = l.record, all = l.units * l.tables;
+  constexpr int kAhead = 4;
+  const int record = l.record, all = l.units * l.tables;
   for (int job = threadIdx.x; job < all; job += blockDim.x) {
     const int part = job / l.units;
     const SumUnit unit = global(s.units)[job - part * l.units];
     float* const table = w.arena + l.sums + part * l.sums_size + unit.begin;
-    const auto begin = static_cast<std::uint32_t>(static_cast<std::uint64_t>(chunk.steps) * part / l.tables),
-               end = static_cast<std::uint32_t>(static_cast<std::uint64_t>(chunk.steps) * (part + 1) / l.tables);
-    const float* r = w.records + static_cast<std::size_t>(begin) * record;
-    for (std::uint32_t i = begin; i < end; i += kAhead, r += kAhead * record) {
-      float4 vector[kAhead];
-      float scalar[kAhead];
-      int row[kAhead];
+    const auto begin = static_cast<int>(static_cast<std::uint64_t>(chunk.steps) * part / l.tables),
+               end = static_cast<int>(static_cast<std::uint64_t>(chunk.steps) * (part + 1) / l.tables);
+    const float* const vectors = w.records + unit.vector;
+    const float* const scalars = w.records + unit.scalar;
+    const auto term = [&](int i) {
+      const std::size_t at = static_cast<std::size_t>(i) * record;
+      return Term{*reinterpret_cast<const float4*>(vectors + at), scalars[at], w.leaf[i]};
+    };
+    const auto add = [&](const Term& t) {
+      auto* const to = reinterpret_cast<float4*>(table + ((t.leaf + l.leaves) >> unit.shift) * unit.pitch);
+      float4 sum = *to;
+      sum.x = fmaf(t.scalar, t.vector.x, sum.x);
+      sum.y = fmaf(t.scalar, t.vector.y, sum.y);
+      sum.z = fmaf(t.scalar, t.vector.z, sum.z);
+      sum.w = fmaf(t.scalar, t.vector.w, sum.w);
+      *to = sum;
+    };
+    Term next[kAhead];
+    int i = begin;
+    if (i + kAhead <= end) {
 #pragma unroll
-      for (int k = 0; k < kAhead; ++k)
-        if (i + k < end) {
-          vector[k] = *reinterpret_cast<const float4*>(r + k * record + unit.vector);
-          scalar[k] = r[k * record + unit.scalar];
-          row[k] = ((w.leaf[i + k] + leaves) >> unit.shift) * unit.pitch;
-        }
+      for (int k = 0; k < kAhead; ++k) next[k] = term(i + k);
+      for (; i + kAhead <= end; i += kAhead) {
+        Term now[kAhead];
 #pragma unroll
-      for (int k = 0; k < kAhead; ++k)
-        if (i + k < end) {
-          auto* const to = reinterpret_cast<float4*>(table + row[k]);
-          float4 sum = *to;
-          sum.x = fmaf(scalar[k], vector[k].x, sum.x);
-          sum.y = fmaf(scalar[k], vector[k].y, sum.y);
-          sum.z = fmaf(scalar[k], vector[k].z, sum.z);
-          sum.w = fmaf(scalar[k], vector[k].w, sum.w);
-          *to = sum;
-        }
+        for (int k = 0; k < kAhead; ++k) now[k] = next[k];
+        if (i + 2 * kAhead <= end)
+#pragma unroll
+          for (int k = 0; k < kAhead; ++k) next[k] = term(i + kAhead + k);
+#pragma unroll
+        for (int k = 0; k < kAhead; ++k) add(now[k]);
+      }
     }
+    for (; i < end; ++i) add(term(i));
   }
   __syncthreads();
 }

@@ -104,6 +104,14 @@ void place_arena(int lanes, Layout& l) {
   l.linears = arena.take(l.linear ? l.leaves * l.n_y * l.linear_pitch : 0);
   l.scratch_pitch = (2 * l.n_x + 2 * l.n_m) | 1;
   l.scratch = arena.take(kThreads / lanes * l.scratch_pitch);
+  if (l.n_m <= 8) {
+    const int bases = l.direct - l.base;
+    l.stage_rate = bases;
+    l.stage_direct = l.stage_rate + (l.blends ? l.cells : 0);
+    l.stage_pitch = (l.rate + l.stage_direct + (l.linear ? l.cells : 0)) | 1;
+    l.stage_warp = 32 * (l.stage_pitch + l.cells + 1);
+    l.stage = arena.take(kThreads / 32 * l.stage_warp);
+  }
   l.sums = arena.end();
   l.arena = arena.end();
 }
@@ -116,7 +124,7 @@ bool fits_device(const Shape& shape) {
          shape.n_v() < (1 << 16) && shape.n_y < (1 << 16);
 }
 
-DeviceShape device_shape(const Shape& shape, const GradientForm& form, int targets, std::size_t shared) {
+DeviceShape device_shape(const Shape& shape, const GradientForm& form, const DataForm& data, std::size_t shared) {
   DeviceShape to;
   Layout& l = to.layout;
   l.depth = shape.depth;
@@ -127,7 +135,8 @@ DeviceShape device_shape(const Shape& shape, const GradientForm& form, int targe
   l.n_y = shape.n_y;
   l.n_v = shape.n_v();
   l.n_w = shape.n_w();
-  l.n_t = targets;
+  l.n_t = data.targets;
+  l.missing = data.missing ? 1 : 0;
   l.blends = shape.form.write_rule == WriteRule::kBlend ? 1 : 0;
   l.reads_memory = shape.form.write_reads == WriteReads::kInputsAndMemory ? 1 : 0;
   l.has_bias = shape.form.write_bias ? 1 : 0;

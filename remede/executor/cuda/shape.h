@@ -19,7 +19,14 @@ struct DeviceShape {
 // Whether the device takes such a tree.
 bool fits_device(const Shape& shape);
 
-// targets: of a step. shared: bytes of shared memory that a block may have. REQUIRES: fits_device(shape).
-DeviceShape device_shape(const Shape& shape, const GradientForm& form, int targets, std::size_t shared);
+// What of the data matters to a layout.
+struct DataForm {
+  int targets = 1;       // of a step
+  bool missing = false;  // some input is
+  bool operator==(const DataForm&) const = default;
+};
+
+// shared: bytes of shared memory that a block may have. REQUIRES: fits_device(shape).
+DeviceShape device_shape(const Shape& shape, const GradientForm& form, const DataForm& data, std::size_t shared);
 
 }  // namespace remede::cuda

@@ -10,6 +10,6 @@ std::unique_ptr<Executor> make_gpu_executor(std::vector<const TrainingData*>, in
   fail("--device gpu: expected a GPU, got none: {}", why_no_gpu());
 }
 
-std::unique_ptr<Engine> make_gpu_engine() { fail("expected a GPU, got none: {}", why_no_gpu()); }
+std::unique_ptr<Engine> make_gpu_engine(bool) { fail("expected a GPU, got none: {}", why_no_gpu()); }
 
 }  // namespace remede

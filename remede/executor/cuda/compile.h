@@ -1,0 +1,28 @@
+// Kernels compiled at run time for the layout of one shape: loops over cells, inputs and outputs have then a fixed
+// length, and what a form does not have is not there. By NVRTC, which is a library of CUDA; where it is not installed,
+// the kernels that take any layout are used.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "remede/executor/cuda/device.h"
+
+namespace remede::cuda {
+
+struct SourceFile {
+  const char* name;
+  const char* text;
+};
+std::span<const SourceFile> kernel_sources();  // made by sources.cmake
+
+// The program text for this layout: includes the files above, defines remede_advance.
+std::string kernel_text(const Layout& layout, const Variant& variant);
+
+// The device's code of it; empty where there is no NVRTC or it fails, and then `why` says so. From any thread.
+std::string compile(const Layout& layout, const Variant& variant, const std::string& architecture, std::string& why);
+
+// The kernel for this layout, compiled once in the life of the process; null where there is none. From any thread.
+const void* compiled_kernel(const Layout& layout, const Variant& variant, std::string& why);
+
+}  // namespace remede::cuda
