@@ -29,7 +29,7 @@ struct ShowFlags {
   bool json = false;
   std::string output = "-";
   std::string growth = "auto";
-  int terms = 3;
+  int terms = -1;  // not given
   bool quiet = false;
   Roles roles;
 };
@@ -45,7 +45,7 @@ std::string as_text(const ShowFlags& flags, const Model& model, const Observatio
 
 std::string as_svg(const ShowFlags& flags, const Model& model, const Observations* seen) {
   SvgOptions options;
-  options.terms = flags.terms;
+  if (flags.terms >= 0) options.terms = flags.terms;
   options.seen = seen;
   if (flags.growth != "auto")
     options.growth = flags.growth == "down" ? PictureOptions::Growth::kDown : PictureOptions::Growth::kRight;
@@ -54,7 +54,7 @@ std::string as_svg(const ShowFlags& flags, const Model& model, const Observation
 
 std::string as_dot(const ShowFlags& flags, const Model& model, const Observations* seen) {
   DotOptions options;
-  options.terms = flags.terms;
+  if (flags.terms >= 0) options.terms = flags.terms;
   options.seen = seen;
   return to_dot(model, options);
 }
@@ -122,7 +122,9 @@ void add_show(CLI::App& app) {
       ->type_name("FORMAT");
   writes_file(
       verb->add_option("-o,--output", flags->output, "Output file (default: standard output)")->type_name("FILE"));
-  verb->add_option("--terms", flags->terms, "Maximum number of terms of a sum to print; 0: all (default: 3)")
+  verb->add_option("--terms", flags->terms,
+                   "Maximum number of terms of a sum to print; 0: all (default: all as text where the model has at "
+                   "most 60 numbers, else 3)")
       ->type_name("N")
       ->check(CLI::NonNegativeNumber);
   verb->add_option("--growth", flags->growth, "Direction in which a picture grows: down, right or auto (default: auto)")

@@ -28,10 +28,10 @@ def order_score(data, number):
     return number if data.better(1, 0) else -number
 
 
-def ours(data, seed, program, folder, threads):
-    """All models of --frontier; also which of them the default saves."""
+def ours(data, seed, program, folder, threads, kind="frontier", flags=()):
+    """All models of --frontier; also which of them is saved."""
     folder = pathlib.Path(folder) / data.name
-    out = folder / f"frontier-{seed}"
+    out = folder / f"{kind}-{seed}"
     training = write_csv(data, data.training, folder / "training.csv")
     given = [] if data.validation is None else ["--validation", write_csv(data, data.validation, folder / "validation.csv")]
 
@@ -41,7 +41,7 @@ def ours(data, seed, program, folder, threads):
             raise RuntimeError(f"remede {arguments[0]}: {got.stderr.strip() or got.returncode}")
 
     if not (out / "frontier.json").exists():
-        run("train", training, *given, "--seed", seed, "--threads", threads, "--quiet", "-o", folder / f"default-{seed}.json", "--frontier", out)
+        run("train", training, *given, "--seed", seed, "--threads", threads, "--quiet", "-o", folder / f"{kind}-{seed}.json", "--frontier", out, *flags)
     models, saved = [], None
     for point in json.loads((out / "frontier.json").read_text())["models"]:
         tests = {}
@@ -120,6 +120,8 @@ def few_trees(data, seed, kind="averages"):
     return models, None
 
 
-METHODS = {"remede": ours, "tree-lags": lambda d, s: cart(d, s, "lags"), "tree-averages": lambda d, s: cart(d, s, "averages"),
+LAWS = ["--numbers", "60"]  # then only models whose cells have laws are searched for, and those of all sizes are saved
+
+METHODS = {"remede": ours, "laws": lambda *a: ours(*a, kind="laws", flags=LAWS), "tree-lags": lambda d, s: cart(d, s, "lags"), "tree-averages": lambda d, s: cart(d, s, "averages"),
            "sparse-linear": sparse_linear, "few-trees": few_trees}
 PACKAGES = ["numpy", "scikit-learn", "xgboost", "pandas"]

@@ -13,6 +13,7 @@
 #include "remede/base/text.h"
 #include "remede/model/names.h"
 #include "remede/model/predict.h"
+#include "remede/model/size.h"
 
 namespace remede {
 namespace {
@@ -80,6 +81,11 @@ std::vector<std::string> feature_names(const Model& model, const Tree& tree) {
   for (const std::string& input : model.schema.inputs) names.push_back(printable(input));
   for (const std::string& cell : cell_names(model, tree)) names.push_back(printable(cell));
   return names;
+}
+
+int usual_terms(const Model& model) {
+  constexpr long long kReadAsAWhole = 60;  // numbers
+  return size_of(model).numbers <= kReadAsAWhole ? 0 : 3;
 }
 
 Wording make_wording(const Model& model, std::size_t tree, WordOptions options) {

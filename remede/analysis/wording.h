@@ -34,6 +34,9 @@ struct Wording {
   bool is_cell(int f) const { return f >= tree->n_x; }
 };
 
+// Longest sum written out of a model: all of one that is small enough to be read as a whole, else 3 terms. 0: no limit.
+int usual_terms(const Model& model);
+
 Wording make_wording(const Model& model, std::size_t tree, WordOptions options = {});
 
 // The names of the features of any tree of the model: inputs, then as many cells as that tree has.

@@ -144,7 +144,7 @@ std::string to_text(const Model& model, const TextOptions& options) {
   std::string text = title_text(model) + "\n\n";
   for (std::size_t t = 0; t < model.trees.size(); ++t) {
     WordOptions word_options;
-    word_options.terms = options.terms;
+    word_options.terms = options.terms < 0 ? usual_terms(model) : options.terms;
     if (options.seen) word_options.scale = options.seen->scale[t];
     const Wording words = make_wording(model, t, std::move(word_options));
     if (model.trees.size() > 1)

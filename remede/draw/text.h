@@ -10,7 +10,7 @@ namespace remede {
 
 struct TextOptions {
   bool colours = false;                // ANSI colours, for terminals
-  int terms = 3;                       // longest sum written out; 0: no limit
+  int terms = -1;                      // longest sum written out; 0: no limit; -1: usual_terms()
   std::size_t columns = 100;           // what a leaf does goes onto one line while it fits
   const Observations* seen = nullptr;  // counts and scores at the leaves
 };
