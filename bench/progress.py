@@ -20,7 +20,7 @@ import time
 
 TASKS = {  # name: (arguments of generate, arguments of train)
     "event": (["variable-delay-2", "--sequences", "300", "--noise-sd", "0.5"], []),
-    "signal": (["runoff", "--sequences", "4", "--length-max", "200"], []),
+    "signal": (["runoff", "--sequences", "4"], []),
     "trees": (["fixed-delay", "--sequences", "300", "--noise-sd", "0.6"], ["--trees", "5"]),
 }
 FROM = 0.2  # of the run: what is shown before counts as a guess
@@ -103,10 +103,11 @@ def judge(name, shown, length):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("tasks", nargs="*", choices=[*TASKS, []], default=[])
+    parser.add_argument("tasks", nargs="*", choices=[*TASKS], default=[])
     parser.add_argument("--remede", default=str(pathlib.Path(__file__).resolve().parent.parent / "build" / "remede"))
     parser.add_argument("--interrupt", action="store_true", help="also press Ctrl-C in every phase")
     parser.add_argument("--threads", default="0")
+    parser.add_argument("--effort", default="default", help="quick for a short look")
     args = parser.parse_args()
     worst, slowest = 1.0, 0.0
     with tempfile.TemporaryDirectory() as folder:
@@ -114,7 +115,7 @@ def main():
             generate, train = TASKS[name]
             data, model = os.path.join(folder, "data.csv"), os.path.join(folder, "model.json")
             subprocess.run([args.remede, "generate", *generate, "--quiet", "-o", data], check=True)
-            command = [args.remede, "train", data, "-o", model, "--threads", args.threads, *train]
+            command = [args.remede, "train", data, "-o", model, "--threads", args.threads, "--effort", args.effort, *train]
             shown, length, _ = watch(command)
             worst = max(worst, judge(name, shown, length))
             if not args.interrupt:
