@@ -22,4 +22,4 @@ add_custom_command(OUTPUT ${remede_cuda_source}
   COMMAND ${CMAKE_COMMAND} "-DROOT=${PROJECT_SOURCE_DIR}" "-DFILES=${remede_cuda_list}" "-DOUTPUT=${remede_cuda_source}"
           -P ${CMAKE_CURRENT_LIST_DIR}/sources.cmake
   DEPENDS ${remede_cuda_paths} ${CMAKE_CURRENT_LIST_DIR}/sources.cmake VERBATIM)
-target_sources(remede_executor PRIVATE ${remede_cuda_source})
+target_sources(remede_cuda_host PRIVATE ${remede_cuda_source})
