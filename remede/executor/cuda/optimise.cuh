@@ -2,7 +2,7 @@
 // together.
 #pragma once
 
-#include "remede/executor/cuda/phases.cuh"
+#include "remede/executor/cuda/add_up.cuh"
 
 namespace remede::cuda {
 
