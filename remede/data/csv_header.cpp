@@ -194,10 +194,22 @@ void CsvReader::read_header() {
   expect_distinct_names(source_.name, columns_);
 }
 
+// Wherever the header stands: one in the first line is refused for them with the file (refuse_known_formats).
+static bool has_control_characters(std::string_view name) {
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const auto c = static_cast<unsigned char>(name[i]);
+    const bool ends_line = c == '\n' || (c == '\r' && name.substr(i + 1).starts_with('\n'));
+    if ((c < 0x20 && c != '\t' && !ends_line) || c == 0x7f) return true;
+  }
+  return false;
+}
+
 void expect_distinct_names(const std::string& file, const std::vector<std::string>& columns) {
   std::unordered_set<std::string_view> names;
   for (const std::string& column : columns) {
     if (!is_utf8(column)) fail("{}: expected column names in UTF-8, got {}", file, shown(column));
+    if (has_control_characters(column))
+      fail("{}: expected column names without control characters, got {}", file, shown(column));
     if (!column.empty() && !names.insert(column).second)
       fail("{}: expected column names that differ, got {} twice", file, shown(column));
   }
