@@ -156,8 +156,12 @@ void CsvReader::begin_table() {
       fail("{}: --skip: expected more than {} lines, got {}", source_.name, format_.skip, line);
     skip_line();
   }
-  if (!next_row())
-    fail("{}: expected {}, got an empty file", source_.name, format_.names.empty() ? "a header line" : "rows of data");
+  const auto expect_row = [&] {
+    if (!next_row())
+      fail("{}: expected {}, got an empty file", source_.name,
+           format_.names.empty() ? "a header line" : "rows of data");
+  };
+  expect_row();
   if (format_.separator) {
     separator_ = *format_.separator;
   } else {
@@ -180,7 +184,7 @@ void CsvReader::begin_table() {
   filled_ = whole + rest.size();
   source_at_end_ = at_end;
   squeeze_blanks(whole);
-  next_row();
+  expect_row();  // blanks alone are squeezed to nothing
 }
 
 void CsvReader::read_header() {

@@ -64,6 +64,22 @@ TEST(CsvReader, KeepsCellsAsTheyStandAndTrimsNames) {
   EXPECT_EQ(read_all(" a , b\n 1 ,\t2\n"), (Rows{{"a", "b"}, {" 1 ", "\t2"}}));
 }
 
+TEST(CsvReader, RefusesControlCharactersInNamesWhereverTheHeaderStands) {
+  EXPECT_EQ(error_of([] { read_all("\n\x03,b\n1,2\n"); }),
+            "data.csv: expected column names without control characters, got '\\x03'");
+  EXPECT_EQ(read_all("\n\"first\r\nname\",b\n1,2\n").front().front(), "first\r\nname");
+}
+
+TEST(CsvReader, RefusesBlanksAlone) {
+  TableFormat blanks;
+  blanks.separator = ' ';
+  for (const char* text : {" ", "  ", "   \n  ", "\n \n"})
+    for (const std::size_t piece : {1U, 100U})
+      EXPECT_EQ(error_of([&] { CsvReader csv(bytes_of(text, piece), blanks, 1 << 12); }),
+                "data.csv: expected a header line, got an empty file")
+          << text;
+}
+
 TEST(CsvReader, CountsLinesAcrossQuotedNewlinesAndBlankLines) {
   CsvReader csv(bytes_of("a,b\n\"1\n1\",2\n\n3,4\r\n5,6"));
   std::vector<std::uint64_t> lines;
