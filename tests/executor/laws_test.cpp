@@ -138,18 +138,24 @@ TEST(Laws, PlainGradientsMatchTheGoldenVectors) {
 
 std::vector<float> floats(const std::vector<double>& values) { return {values.begin(), values.end()}; }
 
+// All data of a case through the kernels. ADDs to the gradient.
+Sums run_kernels(const LawCase& c, std::vector<double>& gradient) {
+  const LaneData lanes = training_lanes(c.data);
+  const Program program = program_of(c.parameters, true);
+  Scratch scratch;
+  Sums sums;
+  for (const Block& block : lanes.blocks) {
+    AlignedVector<float> level(c.parameters.shape.law.size() * kLanes);
+    run_block(program, floats(c.parameters.values).data(), block, lanes.objective, static_cast<float>(c.smoothing),
+              level.data(), scratch, sums, gradient.data());
+  }
+  return sums;
+}
+
 TEST(Laws, KernelsMatchTheGoldenVectors) {
   for (const LawCase& c : law_cases()) {
-    const LaneData lanes = training_lanes(c.data);
-    const Program program = program_of(c.parameters, true);
     std::vector<double> gradient(c.parameters.values.size());
-    Scratch scratch;
-    Sums sums;
-    for (const Block& block : lanes.blocks) {
-      AlignedVector<float> level(c.parameters.shape.law.size() * kLanes);
-      run_block(program, floats(c.parameters.values).data(), block, lanes.objective, static_cast<float>(c.smoothing),
-                level.data(), scratch, sums, gradient.data());
-    }
+    const Sums sums = run_kernels(c, gradient);
     EXPECT_NEAR(sums.loss / sums.weight, c.j.at("loss").get<double>(), 1e-5) << c.name;
     expect_gradients(c, gradient, 1 / sums.weight, 1e-4);
   }
@@ -159,19 +165,11 @@ TEST(Laws, KernelsMatchTheGoldenVectors) {
 TEST(Laws, KernelsMatchThePlainFormWhereFewStepsHaveTargets) {
   for (LawCase c : law_cases()) {
     for (std::size_t t = 0; t < c.data.weight.size(); ++t) c.data.weight[t] = t % 3 == 1 ? 1.0F : 0.0F;
-    const LaneData lanes = training_lanes(c.data);
-    const Program program = program_of(c.parameters, true);
     std::vector<double> plain(c.parameters.values.size()), gradient(plain.size());
     double loss = 0;
     for (std::size_t b = 0; b < c.data.count(); ++b)
       loss += run_plain(c.parameters, c.data, b, c.smoothing, &plain).loss;
-    Scratch scratch;
-    Sums sums;
-    for (const Block& block : lanes.blocks) {
-      AlignedVector<float> level(c.parameters.shape.law.size() * kLanes);
-      run_block(program, floats(c.parameters.values).data(), block, lanes.objective, static_cast<float>(c.smoothing),
-                level.data(), scratch, sums, gradient.data());
-    }
+    const Sums sums = run_kernels(c, gradient);
     EXPECT_NEAR(sums.loss / sums.weight, loss / sums.weight, 1e-4 * std::max(1.0, loss / sums.weight)) << c.name;
     for (std::size_t i = 0; i < plain.size(); ++i)
       ASSERT_NEAR(gradient[i], plain[i], 2e-3 * std::max(1.0, std::abs(plain[i]))) << c.name << ' ' << i;

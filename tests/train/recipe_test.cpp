@@ -81,7 +81,8 @@ TEST(Recipe, AFlagOverridesIt) {
 // A field that nothing reads would be a constant without effect.
 TEST(Recipe, EveryFieldIsReadSomewhere) {
   std::string sources;
-  for (const auto& entry : std::filesystem::directory_iterator(std::string(REMEDE_TESTS_DIR) + "/../remede/train"))
+  for (const auto& entry :
+       std::filesystem::recursive_directory_iterator(std::string(REMEDE_TESTS_DIR) + "/../remede/train"))
     if (entry.path().extension() == ".cpp") sources += read_file(entry.path().string());
   for (const RecipeField& field : recipe_fields())
     EXPECT_THAT(sources, ::testing::ContainsRegex("(recipe|r|recipe_)\\." + std::string(field.name) + "[^a-z_0-9]"))

@@ -34,8 +34,13 @@ TEST(Recordings, DifferWithinTheirClassOnly) {
 
 TEST(Recordings, FewHeldOutAreJudgedWithShiftedTrainingSequences) {
   const Sequences training = recordings({1, 3, 10, 12}, {0, 0, 1, 1}), held_out = recordings({2}, {0});
-  EXPECT_EQ(judging_data(training, held_out, false).count(), 1U);
-  const Sequences judging = judging_data(training, held_out, true);
+  Recipe recipe;
+  EXPECT_EQ(judging_data(training, held_out, recipe).count(), 1U) << "four training sequences say nothing";
+  recipe.offset_sequences_low = 4;
+  recipe.offset_steps = 2;
+  const Sequences judging = judging_data(training, held_out, recipe);
+  recipe.judged_alone_sequences = 1;
+  EXPECT_EQ(judging_data(training, held_out, recipe).count(), 1U) << "as many as judge alone";
   ASSERT_EQ(judging.count(), 5U);
   EXPECT_EQ(judging.steps(), 10U);
   for (std::size_t at = 0; at < held_out.x.size(); ++at)

@@ -46,7 +46,7 @@ FrontierChoice choose_on_frontier(const std::vector<Candidate>& candidates, cons
       frontier::choose_entry(entries, config, options.solved,
                              frontier::merit_of_constant(options.prepared->objective, validation), choice.frontier.why);
   const Sequences& learned = options.prepared->training;
-  if (frontier::too_few_to_judge(learned, validation, frontier::are_few(learned)))
+  if (frontier::too_few_to_judge(learned, validation, config.recipe))
     choice.frontier.why += fmt::format(
         "; with only {} sequences held out, models were also judged on shifted training sequences", validation.count());
   bool shown = false;

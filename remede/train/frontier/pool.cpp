@@ -15,8 +15,7 @@
 namespace remede::frontier {
 namespace {
 
-constexpr double kWork = 2.5e10;  // products, all starts together, where there are so many steps and more
-constexpr double kStepsOfWork = 20000;
+constexpr double kWork = 2.5e10;       // products, all starts together, with steps enough (Recipe::full_work_steps)
 constexpr double kDefaultStarts = 32;  // that this is for
 constexpr std::size_t kSmallStarts = 48;
 constexpr std::size_t kLastUpdates = 300;     // of a model that stays, with falling rates
@@ -117,7 +116,7 @@ std::vector<Entry> candidate_entries(const std::vector<Candidate>& candidates, c
     e.as_found = true;
     wanted.emplace_back(std::move(e), 0);
   }
-  const Sequences judging = judging_data(data.training, data.validation, are_few(data.training));
+  const Sequences judging = judging_data(data.training, data.validation, config.recipe);
   parallel_for(wanted.size(), config.threads, [&](std::size_t i, int) {
     auto& [entry, times] = wanted[i];
     if (times > 0 && !options.stop())
@@ -139,7 +138,7 @@ SearchOptions small_search(const Config& config, std::size_t training_steps) {
   search.threads = config.threads;
   search.starts = std::max(2, static_cast<int>(static_cast<double>(kSmallStarts) * share));
   const auto steps = static_cast<double>(training_steps);
-  search.work = kWork * share * std::sqrt(std::min(1.0, steps / kStepsOfWork));
+  search.work = kWork * share * std::sqrt(std::min(1.0, steps / config.recipe.full_work_steps));
   if (config.updates) search.most_updates = static_cast<std::size_t>(*config.updates);
   return search;
 }
@@ -149,7 +148,7 @@ SearchOptions small_search(const Config& config, std::size_t training_steps) {
 double seconds_of_small_models(const Prepared& data, const std::vector<Trend>& trend, const Config& config,
                                const std::function<bool()>& stop) {
   const Problem problem =
-      make_problem(with_class_weights(data.training, config), data.validation, trend, &data.objective);
+      make_problem(with_class_weights(data.training, config), data.validation, trend, &data.objective, config.recipe);
   SearchOptions search = small_search(config, data.training.steps());
   search.stop = stop;
   return forecast_small_models(problem, search);
@@ -163,8 +162,8 @@ SmallModels::SmallModels(const Model& like, const std::vector<Trend>& trend, con
   like_.training.settings = like.training.settings;
   const Prepared& data = *options.prepared;
   const Sequences weighted = with_class_weights(data.training, config);
-  judging_ = judging_data(data.training, data.validation, are_few(data.training));
-  problem_ = std::make_unique<Problem>(make_problem(weighted, judging_, trend, &data.objective));
+  judging_ = judging_data(data.training, data.validation, config.recipe);
+  problem_ = std::make_unique<Problem>(make_problem(weighted, judging_, trend, &data.objective, config.recipe));
   SearchOptions search = small_search(config, data.training.steps());
   search.stop = options.stop;
   search.progress = options.progress;

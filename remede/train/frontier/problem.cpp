@@ -14,11 +14,6 @@ using laws::Group;
 
 constexpr std::size_t kReplaySteps = 8192;
 constexpr std::uint64_t kNormalSeed = 0x6e6f697365;
-// As for the starts of the default search (portfolio.cpp).
-constexpr std::ptrdiff_t kFewTargets = 5000;
-constexpr std::size_t kSeveralSequences = 20;
-constexpr std::size_t kFewSequencesBelow = 500;
-constexpr std::size_t kLeastMeanLength = 5;
 
 // Calls visit(constant, weights' group, first weight, y or -1) for every constant that is not in use; the weights of
 // the inputs follow one another from the first.
@@ -53,15 +48,8 @@ void set_answer_scale(Problem& p) {
 
 }  // namespace
 
-bool are_few(const Sequences& training) {
-  std::size_t longest = 0;
-  for (std::size_t s = 0; s < training.count(); ++s) longest = std::max(longest, training.length(s));
-  return longest <= laws::kWhole && training.count() >= kSeveralSequences && training.count() < kFewSequencesBelow &&
-         training.steps() >= kLeastMeanLength * training.count();
-}
-
 Problem make_problem(const Sequences& training, const Sequences& judging, std::vector<Trend> trend,
-                     const Objective* objective) {
+                     const Objective* objective, const Recipe& recipe) {
   Problem p;
   p.n_x = training.n_x;
   p.classes = !training.label.empty();
@@ -86,9 +74,9 @@ Problem make_problem(const Sequences& training, const Sequences& judging, std::v
   for (laws::LaneData* lanes : {&p.training, &p.replay, &p.validation}) lanes->objective = p.objective;
   for (std::size_t s = 0; s < training.count(); ++s)
     p.longest = std::max(p.longest, static_cast<double>(training.length(s)));
-  p.few_targets =
-      std::count_if(training.weight.begin(), training.weight.end(), [](float w) { return w > 0.0F; }) < kFewTargets;
-  p.few_sequences = are_few(training);
+  p.few_targets = std::count_if(training.weight.begin(), training.weight.end(), [](float w) { return w > 0.0F; }) <
+                  recipe.noise_targets;
+  p.few_sequences = are_few(training, recipe);
   p.between.assign(static_cast<std::size_t>(p.n_x), 1.0F);
   if (p.classes) {
     const std::vector<double> spread = spread_of_recordings(training);

@@ -6,6 +6,7 @@
 
 #include "remede/data/sequences.h"
 #include "remede/executor/laws/kernel.h"
+#include "remede/train/recipe/recipe.h"
 #include "remede/train/scaling.h"
 
 namespace remede::frontier {
@@ -27,9 +28,9 @@ struct Problem {
   int n_x = 0, n_y = 0;
   Objective objective;  // of the scaled targets
   bool classes = false;
-  double longest = 0;        // steps of the longest sequence
-  bool few_targets = false;  // the model would overfit
-  bool few_sequences = false;
+  double longest = 0;          // steps of the longest sequence
+  bool few_targets = false;    // the model would overfit
+  bool few_sequences = false;  // are_few()
   std::vector<float> between;  // (n_x) how far recordings of one thing lie apart, in spreads of the input
   std::vector<float>
       normal;  // deviates that noise is taken from, at random places: drawing them costs more than a model
@@ -38,10 +39,7 @@ struct Problem {
 // Data as they stand in the file, with the weights to learn by.
 // `judging`: what models are compared on. `objective`: null for the usual one.
 Problem make_problem(const Sequences& training, const Sequences& judging, std::vector<Trend> trend,
-                     const Objective* objective = nullptr);
-
-// Whether there are several sequences, but too few to show how they differ.
-bool are_few(const Sequences& training);
+                     const Objective* objective = nullptr, const Recipe& recipe = {});
 
 // More data on the same scale.
 laws::LaneData lanes_on_scale(const Problem& problem, Sequences data);

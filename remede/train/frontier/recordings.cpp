@@ -4,12 +4,11 @@
 #include <cmath>
 
 #include "remede/base/random.h"
+#include "remede/executor/laws/lanes.h"
 
 namespace remede::frontier {
 namespace {
 
-constexpr std::size_t kEnoughToJudge = 20;  // sequences
-constexpr double kShiftToJudge = 0.5;       // of the spread of the recordings
 constexpr std::uint64_t kShiftSeed = 0x736869667473;
 
 // The class of the last target, -1: none.
@@ -31,6 +30,14 @@ std::vector<double> mean_of(const Sequences& data, std::size_t s) {
 }
 
 }  // namespace
+
+bool are_few(const Sequences& training, const Recipe& recipe) {
+  std::size_t longest = 0;
+  for (std::size_t s = 0; s < training.count(); ++s) longest = std::max(longest, training.length(s));
+  return longest <= laws::kWhole && training.count() >= static_cast<std::size_t>(recipe.offset_sequences_low) &&
+         training.count() < static_cast<std::size_t>(recipe.offset_sequences_high) &&
+         training.steps() >= static_cast<std::size_t>(recipe.offset_steps) * training.count();
+}
 
 std::vector<double> spread_of_recordings(const Sequences& data) {
   const auto n_x = static_cast<std::size_t>(data.n_x), n_y = static_cast<std::size_t>(data.n_y);
@@ -60,19 +67,20 @@ std::vector<double> spread_of_recordings(const Sequences& data) {
   return spread;
 }
 
-bool too_few_to_judge(const Sequences& training, const Sequences& validation, bool few_sequences) {
-  return few_sequences && !training.label.empty() && validation.count() < kEnoughToJudge;
+bool too_few_to_judge(const Sequences& training, const Sequences& validation, const Recipe& recipe) {
+  return are_few(training, recipe) && !training.label.empty() &&
+         validation.count() < static_cast<std::size_t>(recipe.judged_alone_sequences);
 }
 
-Sequences judging_data(const Sequences& training, const Sequences& validation, bool few_sequences) {
-  if (!too_few_to_judge(training, validation, few_sequences)) return validation;
+Sequences judging_data(const Sequences& training, const Sequences& validation, const Recipe& recipe) {
+  if (!too_few_to_judge(training, validation, recipe)) return validation;
   Sequences all = validation;
   const std::vector<double> spread = spread_of_recordings(training);
   const auto n_x = static_cast<std::size_t>(training.n_x);
   Random random(kShiftSeed);
   for (std::size_t s = 0; s < training.count(); ++s) {
     std::vector<float> shift;
-    for (const double by : spread) shift.push_back(static_cast<float>(kShiftToJudge * by * random.normal()));
+    for (const double by : spread) shift.push_back(static_cast<float>(recipe.judging_shift * by * random.normal()));
     const auto begin = static_cast<std::size_t>(training.offset[s]),
                end = static_cast<std::size_t>(training.offset[s + 1]);
     for (std::size_t at = begin * n_x; at < end * n_x; ++at) all.x.push_back(training.x[at] + shift[at % n_x]);
