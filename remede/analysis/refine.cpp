@@ -1,5 +1,5 @@
-// One search: cut the memory into states, merge what behaves alike, and judge the machine. Longer than 450 lines because
-// its steps share the same partition and are understood together.
+// One search: cut the memory into states, merge what behaves alike, and judge the machine. Longer than 450 lines
+// because its steps share the same partition and are understood together.
 #include "remede/analysis/refine.h"
 
 #include <algorithm>

@@ -83,7 +83,8 @@ TEST(Recipe, EveryFieldIsReadSomewhere) {
   std::string sources;
   for (const auto& entry :
        std::filesystem::recursive_directory_iterator(std::string(REMEDE_TESTS_DIR) + "/../remede/train"))
-    if (entry.path().extension() == ".cpp") sources += read_file(entry.path().string());
+    if (entry.path().extension() == ".cpp" && entry.path().parent_path().filename() != "recipe")
+      sources += read_file(entry.path().string());
   for (const RecipeField& field : recipe_fields())
     EXPECT_THAT(sources, ::testing::ContainsRegex("(recipe|r|recipe_)\\." + std::string(field.name) + "[^a-z_0-9]"))
         << field.name;

@@ -80,6 +80,7 @@ Sequences judging_data(const Sequences& training, const Sequences& validation, c
   Random random(kShiftSeed);
   for (std::size_t s = 0; s < training.count(); ++s) {
     std::vector<float> shift;
+    shift.reserve(spread.size());
     for (const double by : spread) shift.push_back(static_cast<float>(recipe.judging_shift * by * random.normal()));
     const auto begin = static_cast<std::size_t>(training.offset[s]),
                end = static_cast<std::size_t>(training.offset[s + 1]);
