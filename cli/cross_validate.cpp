@@ -11,9 +11,9 @@
 #include "cli/common.h"
 #include "cli/files.h"
 #include "cli/parameters.h"
-#include "cli/tables.h"
 #include "cli/train_watch.h"
 #include "cli/verbs.h"
+#include "remede/base/tables.h"
 #include <CLI/CLI.hpp>
 
 namespace remede {

@@ -13,7 +13,6 @@
 #include "remede/draw/machine.h"
 #include "remede/draw/rules.h"
 #include "remede/draw/trace.h"
-#include "remede/model/batch.h"
 #include "remede/model/file.h"
 #include "remede/pages/explorer.h"
 #include "remede/pages/sample.h"
@@ -82,14 +81,9 @@ std::string about(const Dataset& data, std::size_t sequence, bool judged) {
 std::size_t choose_sequence(const ExplainFlags& flags, const Model& model, const Dataset& data) {
   if (data.sequences.steps() == 0) fail("{}: expected at least one step, got none", flags.data);
   if (!flags.sequence.empty()) return find_sequence(data, flags.sequence);
-  SampleOptions options;
-  options.most_sequences = data.sequences.count();
-  options.most_values = static_cast<std::size_t>(-1);
-  const Sample sample =
-      choose_sample(model.objective(), data.sequences, predict_batch(model, data.sequences, flags.threads), options);
-  const std::size_t sequence = sample.excerpts.front().sequence;
-  if (!flags.quiet && data.sequences.count() > 1) put_error(about(data, sequence, sample.excerpts.front().targets > 0));
-  return sequence;
+  const Excerpt worst = worst_sequence(model, data.sequences, flags.threads);
+  if (!flags.quiet && data.sequences.count() > 1) put_error(about(data, worst.sequence, worst.targets > 0));
+  return worst.sequence;
 }
 
 std::string steps_as(const std::string& format, const ExplainFlags& flags, const Model& model, const Dataset& data) {

@@ -7,9 +7,8 @@
 #include "cli/common.h"
 #include "cli/files.h"
 #include "cli/verbs.h"
-#include "remede/base/error.h"
 #include "remede/model/file.h"
-#include "remede/train/config.h"
+#include "remede/train/command.h"
 #include <CLI/CLI.hpp>
 
 namespace remede {
@@ -24,39 +23,6 @@ struct ReportFlags {
   Roles roles;
 };
 
-// For a shell: in single quotes where it is more than letters, digits and a few signs.
-std::string quoted(const std::string& word) {
-  const bool plain = !word.empty() &&
-                     word.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.,:/+-") ==
-                         std::string::npos;
-  if (plain) return word;
-  std::string text = "'";
-  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return text + "'";
-}
-
-// The settings that differ from the defaults, as flags. Empty for a model that keeps no settings, or those of another
-// version.
-std::string command_of(const Model& model) {
-  if (model.training.settings.empty()) return "";
-  Config config;
-  try {
-    config = config_from_settings(model.training.settings, "model");
-  } catch (const Error&) {
-    return "";
-  }
-  const Schema& schema = model.schema;
-  std::string command = "remede train TRAINING.csv -o model.json";
-  command += " --id " + quoted(schema.id.empty() ? "none" : schema.id) + " --time " +
-             quoted(schema.time.empty() ? "none" : schema.time);
-  for (const std::string& target : schema.targets) command += " --target " + quoted(target);
-  command += schema.task == Task::kClassification ? " --task classification" : " --task regression";
-  for (const HyperParameter& parameter : hyper_parameters())
-    if (parameter.saved() && parameter.get(config) != parameter.get(Config()))
-      command += " " + parameter.flag() + (parameter.is_switch() ? "" : " " + quoted(parameter.get(config)));
-  return command;
-}
-
 void report(const ReportFlags& flags) {
   if (flags.model == "-" && flags.data == "-")
     throw UsageError("report: expected model or data from a file, got - for both");
@@ -67,7 +33,7 @@ void report(const ReportFlags& flags) {
   ReportOptions options;
   options.model_name = flags.model == "-" ? "" : flags.model;
   options.data_name = flags.data == "-" ? "" : flags.data;
-  options.command = command_of(model);
+  options.command = train_command(model);
   options.threads = flags.threads;
   write_report(flags.output, model, data, options);
   if (!flags.quiet && flags.output != "-") print_error("wrote {}\n", flags.output);

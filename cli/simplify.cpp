@@ -5,8 +5,6 @@
 #include <optional>
 #include <string>
 
-#include <nlohmann/json.hpp>
-
 #include "cli/common.h"
 #include "cli/files.h"
 #include "cli/verbs.h"
@@ -16,8 +14,6 @@
 
 namespace remede {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct SimplifyFlags {
   std::string model;
@@ -49,20 +45,6 @@ std::optional<Dataset> read(const std::string& path, const Model& model, const S
   return dataset;
 }
 
-Json report(const Simplified& result) {
-  Json json = {{"nodes_before", result.nodes_before},
-               {"nodes_after", result.nodes_after},
-               {"inputs", result.model.schema.inputs},
-               {"removed", Json::array()}};
-  for (const Removal& removal : result.removed)
-    json["removed"].push_back({{"cause", name(removal.cause)},
-                               {"exact", is_exact(removal.cause)},
-                               {"what", removal.what},
-                               {"why", removal.why},
-                               {"nodes", removal.nodes}});
-  return json;
-}
-
 void simplify_file(const SimplifyFlags& flags) {
   check_usage(flags);
   const Model model = load_model(flags.model);
@@ -74,7 +56,7 @@ void simplify_file(const SimplifyFlags& flags) {
   const Simplified result =
       simplify(model, options, data ? &data->sequences : nullptr, validation ? &validation->sequences : nullptr);
   if (!flags.output.empty()) save_model(result.model, flags.output);
-  const std::string text = flags.json ? report(result).dump() + "\n" : summary(result);
+  const std::string text = flags.json ? removals_json(result) : summary(result);
   if (flags.quiet && !flags.json) return;
   flags.output == "-" ? put_error(text) : put(text);
   if (!data && !flags.exact && !flags.quiet)

@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "cli/tables.h"
 #include "remede/base/error.h"
 #include "remede/base/file.h"
+#include "remede/base/tables.h"
 #include "remede/draw/text.h"
 #include "remede/model/file.h"
 #include "remede/pages/frontier.h"

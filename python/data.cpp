@@ -154,6 +154,7 @@ void define_data(Class& bound, Of of) {
           },
           nb::arg("id"), nb::arg("time"), "What the model will call the columns of ids and times.")
       .def_prop_ro("id", [of](T& d) { return of(d).schema.id; })
+      .def_prop_ro("time", [of](T& d) { return of(d).schema.time; })
       .def_prop_ro("is_classifier", [of](T& d) { return of(d).schema.task == Task::kClassification; })
       .def_prop_ro("classes", [of](T& d) { return of(d).schema.classes; })
       .def_prop_ro("targets", [of](T& d) { return of(d).schema.targets; })

@@ -22,6 +22,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "python/bindings.h"
+#include "remede/analysis/importance.h"
 #include "remede/base/error.h"
 #include "remede/data/parts.h"
 #include "remede/simplify/simplify.h"
@@ -98,6 +99,14 @@ class Watch {
   int errors_ = 0;
 };
 
+// What an argument of the estimators is called: scikit-learn's word, where it has one.
+std::string python_name(const HyperParameter& p) {
+  if (p.name == "seed") return "random_state";
+  if (p.name == "threads") return "n_jobs";
+  if (p.name == "numbers") return "max_numbers";
+  return p.name == "class_weights" ? "class_weight" : std::string(p.name);
+}
+
 // Python says depth where the program says --depth.
 std::string in_python(std::string message) {
   for (const HyperParameter& p : hyper_parameters()) {
@@ -106,7 +115,7 @@ std::string in_python(std::string message) {
       const std::size_t end = at + flag.size();
       const bool whole = end == message.size() ||
                          (message[end] != '-' && (std::isalnum(static_cast<unsigned char>(message[end])) == 0));
-      if (whole) message.replace(at, flag.size(), p.name);
+      if (whole) message.replace(at, flag.size(), python_name(p));
       at += 1;
     }
   }
@@ -189,6 +198,22 @@ nb::list frontier_of(const Fit& fit) {
   return all;
 }
 
+// How much each input of the model matters on (a sample of) the training data, summed over the inputs that are made
+// from one column: pairs of column and lost score.
+std::vector<std::pair<std::string, double>> column_importances(const Model& model, const Dataset& training,
+                                                               int threads) {
+  ImportanceOptions options;
+  options.most_steps = 10000;  // quick beside any training
+  options.threads = threads;
+  const std::vector<double> lost = input_importances(model, training.sequences, options);
+  std::vector<std::pair<std::string, double>> all;
+  for (std::size_t i = 0; i < lost.size(); ++i) {
+    const InputCode* const code = model.schema.code_of(model.schema.inputs[i]);
+    all.emplace_back(code == nullptr ? model.schema.inputs[i] : code->column, lost[i]);
+  }
+  return all;
+}
+
 // Runs `work` on a thread of its own while this one hands progress to Python. Returns what it threw.
 template <typename Work>
 std::exception_ptr run_watched(Watch& watch, const nb::object& callback, Work work) {
@@ -223,9 +248,11 @@ nb::dict fit_data(const Dataset& training, const Dataset* validation, const Sett
   callbacks.stop = [&] { return watch.stopped(); };
   if (!callback.is_none()) callbacks.progress = [&](const Progress& p) { watch.deliver(p); };
   std::optional<Fit> found;
+  std::vector<std::pair<std::string, double>> importances;
   const std::exception_ptr failure = run_watched(watch, callback, [&] {
     found = fit(training, validation, config, callbacks);
     if (test != nullptr) score_on_test(*test, config.threads, *found);
+    importances = column_importances(found->model, training, config.threads);
     if (config.simplify) found->model = without_unused_inputs(found->model);
   });
   nb::dict result;
@@ -239,6 +266,7 @@ nb::dict fit_data(const Dataset& training, const Dataset* validation, const Sett
   result["stopped"] = found->stopped;
   result["late"] = found->late;
   result["frontier"] = frontier_of(*found);
+  result["importances"] = nb::cast(importances);
   result["frontier_reason"] = found->frontier.why;
   result["model"] = nb::cast(std::move(found->model));
   return result;
@@ -331,6 +359,7 @@ nb::list parameters() {
   for (const HyperParameter& p : hyper_parameters()) {
     nb::dict line;
     line["name"] = nb::cast(std::string(p.name));
+    line["python_name"] = nb::cast(python_name(p));
     line["group"] = nb::cast(std::string(p.group));
     line["help"] = nb::cast(std::string(p.help));
     line["words"] = nb::cast(std::string(p.words));

@@ -8,8 +8,7 @@ import pathlib
 import sys
 import textwrap
 
-PYTHON_NAMES = {"seed": "random_state", "threads": "n_jobs"}  # scikit-learn's words for the same things
-RENAMED = {"numbers": "max_numbers"}  # what is called otherwise in Python
+OWN_ARGUMENTS = ("seed", "threads")  # random_state and n_jobs, which take more than the declaration
 
 HEAD = '''"""Generated from remede/train/parameters.def by tools/python_parameters.py; do not edit."""
 from __future__ import annotations
@@ -19,6 +18,9 @@ from typing import Any
 PARAMETERS: dict[str, tuple[str, bool]] = {
 %s}
 """Type of each hyper-parameter, and whether None leaves it to the recipe."""
+
+PYTHON_NAMES: dict[str, str] = {%s}
+"""Hyper-parameters that are called otherwise here."""
 
 
 class Parameters:
@@ -32,6 +34,12 @@ class Parameters:
         *,
 %s    ) -> None:
 %s'''
+
+CHANGED = {  # what takes more here than in the declaration
+    "class_weight": {"type": "dict[Any, float] | str", "optional": True, "words": "", "range": "None, balanced, or a dict",
+                     "help": "Weights of the classes in the loss: None: all the same; balanced: every class counts the same; or a dict from class to "
+                             "weight, where classes that are not in it have weight 1"},
+}
 
 OWN = [  # what Python has beyond the declaration
     ("random_state", "Any", "{seed}", "Seed of everything random: the same seed gives the same model on every machine. None or a generator of "
@@ -73,7 +81,10 @@ def values_text(parameter):
 
 
 def page(parameters):
-    declared = [{**p, "name": RENAMED.get(p["name"], p["name"])} for p in parameters if p["name"] not in PYTHON_NAMES]
+    renamed = ", ".join(f'"{p["name"]}": "{p["python_name"]}"' for p in parameters if p["name"] != p["python_name"] and p["name"] not in OWN_ARGUMENTS)
+    declared = [{**p, "name": p["python_name"]} for p in parameters if p["name"] not in OWN_ARGUMENTS]
+    for p in declared:
+        p.update(CHANGED.get(p["name"], {}))
     default = {p["name"]: value(p) for p in parameters}
     table = "".join(f'    "{p["name"]}": ("{p["type"]}", {p["optional"]}),\n' for p in declared)
     lines, arguments, fields, group = [], [], [], None
@@ -86,7 +97,7 @@ def page(parameters):
         lines.append(textwrap.fill(f"{name} ({text}): {python_words(help_text)}", 116, initial_indent=" " * 8, subsequent_indent=" " * 12))
         arguments.append(f"        {name}: {kind} = {text},\n")
         fields.append(f"        self.{name} = {name}\n")
-    return HEAD % (table, "\n".join(lines), "".join(arguments), "".join(fields))
+    return HEAD % (table, renamed, "\n".join(lines), "".join(arguments), "".join(fields))
 
 
 def python_words(text):

@@ -9,8 +9,9 @@ import re
 
 PAGE = pathlib.Path(__file__).resolve().parent.parent / "docs" / "python.md"
 MARK = "<!-- Below: written by tools/python_reference.py from the docstrings; do not edit. -->\n"
-CLASSES = ["RecurrentTreeClassifier", "RecurrentTreeRegressor", "Stream", "StreamPool", "Trace", "Progress", "Tuning"]
-FUNCTIONS = ["load", "cross_validate", "tune", "plot_tree", "plot_trace", "plot_training", "generate", "tasks"]
+CLASSES = ["RecurrentTreeClassifier", "RecurrentTreeRegressor", "Stream", "StreamPool", "Trace", "Result", "Description", "Scores", "Importance", "Machine", "Rules",
+           "Simplification", "Page", "CrossValidation", "Progress", "Tuning"]
+FUNCTIONS = ["load", "describe", "cross_validate", "tune", "plot_tree", "plot_trace", "plot_training", "plot_frontier", "recipe", "generate", "tasks"]
 
 
 def signature(name, thing):
@@ -20,7 +21,7 @@ def signature(name, thing):
         first = (thing.__doc__ or "").strip().splitlines()[:1]
         text = re.sub(rf"^{name}", "", first[0]) if first and first[0].startswith(name) else "()"
     text = re.sub(r"\((self|cls)(: '?[\w.\[\]]+'?)?(, /)?(, )?", "(", text)
-    text = re.sub(r"(remede\.)?_(native|trace|tuning|estimators)\.", "", text)
+    text = re.sub(r"(remede\.)?_(native|trace|tuning|estimators|results|validation)\.", "", text)
     return f"{name}{text.replace(chr(39), '')}"
 
 

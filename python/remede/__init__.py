@@ -6,17 +6,27 @@ few memory cells that later steps can test. The estimators follow scikit-learn's
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ._settings import recipe
+from . import _native
 from ._data import generate, tasks
 from ._estimators import RecurrentTreeClassifier, RecurrentTreeRegressor
-from ._native import Error, Model, Progress, Stream, StreamPool, __version__
+from ._explain import describe
+from ._native import Error, Model, Progress, Stream, StreamPool
+from ._results import Description, Importance, Machine, Page, Result, Rules, Scores, Simplification
+from ._settings import recipe
 from ._trace import Trace
 from ._validation import CrossValidation, cross_validate
 
-__all__ = ["CrossValidation", "Error", "Model", "Progress", "RecurrentTreeClassifier", "RecurrentTreeRegressor", "Stream", "StreamPool", "Trace", "cross_validate", "generate", "load",
-           "plot_frontier", "plot_trace", "plot_training", "plot_tree", "recipe", "tasks", "tune", "__version__"]
+if TYPE_CHECKING:
+    from ._plots import plot_frontier, plot_trace, plot_training, plot_tree
+    from ._tuning import Tuning, tune
+
+__all__ = ["CrossValidation", "Description", "Error", "Importance", "Machine", "Model", "Page", "Progress", "RecurrentTreeClassifier", "RecurrentTreeRegressor",
+           "Result", "Rules", "Scores", "Simplification", "Stream", "StreamPool", "Trace", "Tuning", "__version__", "cross_validate", "describe", "generate",
+           "load", "plot_frontier", "plot_trace", "plot_training", "plot_tree", "recipe", "tasks", "tune"]
+
+__version__: str = getattr(_native, "__version__")
 
 _LATER = {"plot_frontier": "_plots", "plot_tree": "_plots", "plot_trace": "_plots", "plot_training": "_plots", "tune": "_tuning", "Tuning": "_tuning"}
 
@@ -25,6 +35,10 @@ def load(path: str | os.PathLike[str]) -> RecurrentTreeClassifier | RecurrentTre
     """Reads a model file and gives the estimator that it is."""
     model = Model.load(os.fspath(path))
     return (RecurrentTreeClassifier if model.is_classifier else RecurrentTreeRegressor)._from_model(model)
+
+
+def __dir__() -> list[str]:
+    return list(__all__)
 
 
 def __getattr__(name: str) -> Any:

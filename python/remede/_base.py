@@ -11,19 +11,19 @@ import numpy as np
 
 from . import _native
 from ._deploy import Deployable
+from ._explain import Explainable
 from ._inputs import Packed
 from ._parameters import PARAMETERS
 from ._progress import progress_bar
-from ._reading import Reading, all_numbered, target_names, weights_of
+from ._reading import all_numbered
 from ._settings import SETTING_NAMES, given_settings, seed_of, setting_text, threads_of
-from ._targets import align
 from ._trace import Trace
 
 Callback = Callable[[_native.Progress], Any]
 Self = TypeVar("Self", bound="Estimator")
 
 
-class Estimator(Deployable, Reading):
+class Estimator(Deployable, Explainable):
     """See RecurrentTreeClassifier and RecurrentTreeRegressor."""
 
     # Training
@@ -90,6 +90,7 @@ class Estimator(Deployable, Reading):
         self.trained_nodes_ = found["trained_nodes"]
         self.stopped_ = found["stopped"]
         self.late_ = found["late"]
+        self._importances = found["importances"]
         self._points = found["frontier"]
         self.frontier_reason_ = found["frontier_reason"]
         if raised is None:
@@ -129,14 +130,11 @@ class Estimator(Deployable, Reading):
     def _answers(self) -> tuple[Any, ...]:
         return ()
 
-    def trace(self, X: Any, sequence: int = 0, y: Any = None) -> Trace:
-        """What the tree did in one sequence of X, step by step: the path, what was read, what was written, the answer."""
-        names = target_names(y)
-        packed = self._read(X, need_target=names is not None, targets=names or ())
-        if y is not None and names is None:
-            target = align(y, packed)
-            self._set_target(packed.data, target, weights_of(target, None))
-        return Trace(*self.model_.trace(packed.data, range(packed.sequences)[sequence]))
+    def trace(self, X: Any, sequence: int | str | None = 0, y: Any = None) -> Trace:
+        """What the tree did in one sequence of X, step by step: the path, what was read, what was written, the answer. sequence: its number
+        from 0, its id as a text, or None for the one with the largest loss. As `remede explain`."""
+        packed = self._read_with_target(X, y)
+        return Trace(*self.model_.trace(packed.data, self._sequence_number(packed.data, sequence, packed.sequences)))
 
     def _named(self, cell_names: Mapping[str, str] | Sequence[str] | None) -> _native.Model:
         """The model, with other names for its cells where some are given."""
@@ -168,17 +166,18 @@ class Estimator(Deployable, Reading):
         """The size of the model: how many numbers a reader has to take in (see the page on real data)."""
         return self.model_.size[0]
 
-    def to_text(self, cell_names: Mapping[str, str] | Sequence[str] | None = None) -> str:
-        """The model as text for reading. `cell_names`: other names for the memory cells, as in `rename_cells`."""
-        return self._named(cell_names).to_text()
+    def to_text(self, cell_names: Mapping[str, str] | Sequence[str] | None = None, X: Any = None, y: Any = None) -> str:
+        """The model as text for reading. cell_names: other names for the memory cells, as in `rename_cells`. X, y: data, to show
+        how many steps reach each leaf and how good its answers are."""
+        return _native.show(self._named(cell_names), "text", self._data(X, y))
 
-    def to_dot(self, cell_names: Mapping[str, str] | Sequence[str] | None = None) -> str:
+    def to_dot(self, cell_names: Mapping[str, str] | Sequence[str] | None = None, X: Any = None, y: Any = None) -> str:
         """The tree in the language of Graphviz."""
-        return self._named(cell_names).to_dot()
+        return _native.show(self._named(cell_names), "dot", self._data(X, y))
 
-    def to_svg(self, cell_names: Mapping[str, str] | Sequence[str] | None = None) -> str:
+    def to_svg(self, cell_names: Mapping[str, str] | Sequence[str] | None = None, X: Any = None, y: Any = None) -> str:
         """The model as an SVG picture."""
-        return self._named(cell_names).to_svg()
+        return _native.show(self._named(cell_names), "svg", self._data(X, y))
 
     def _repr_html_(self) -> str | None:
         return self.model_.to_svg() if hasattr(self, "model_") else None
@@ -214,6 +213,20 @@ class Estimator(Deployable, Reading):
 
     def _take_schema(self, model: _native.Model) -> None:
         raise NotImplementedError
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """(features) How much each column of X matters: the share in the score that is lost when its values are exchanged with those of other steps,
+        on (at most 10,000 steps of) the training data. They sum to 1, or are all 0. `importance(X, y)` tells more, on any data."""
+        self._check_fitted()
+        if not hasattr(self, "_importances"):
+            raise AttributeError("feature_importances_: a model file does not hold its training data: use importance(X, y)")
+        lost = np.zeros(self.n_features_in_)
+        place = {name: k for k, name in enumerate(self._column_names)}
+        for name, value in self._importances:
+            if name in place:
+                lost[place[name]] += value
+        return lost / lost.sum() if lost.sum() > 0 else lost
 
     @property
     def n_nodes_(self) -> int:

@@ -5,7 +5,11 @@ import inspect
 import sys
 from typing import Any, TypeVar
 
+import numpy as np
+
+from . import _native
 from ._parameters import Parameters
+from ._results import Simplification
 
 Self = TypeVar("Self", bound="Conventions")
 
@@ -14,6 +18,19 @@ class Conventions(Parameters):
     """Parameters by name, tags, and whether it is fitted."""
 
     _estimator_type: str = ""
+
+    model_: _native.Model  # the trees, as the model file holds them
+    n_features_in_: int
+    feature_names_in_: np.ndarray  # where X had names
+    validation_score_: dict[str, Any]  # by name, of the data that the model was chosen by
+    test_score_: dict[str, Any] | None  # of data that played no part
+    trained_nodes_: int  # before the tree was simplified
+    stopped_: bool  # by a callback or Ctrl-C, before its end
+    late_: bool  # cut short by the time limit
+    frontier_reason_: str  # why this model was chosen among those of all sizes
+    per_sequence_: bool  # one target per sequence
+    simplification_: Simplification  # what `simplified` removed
+    _points: list[tuple[_native.Model, dict[str, Any]]]
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The arguments of the constructor by name."""

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ class RecurrentTreeClassifier(Estimator):
     """A decision tree with memory that says a class at every step of a sequence, or one at its end."""
 
     _estimator_type = "classifier"
+    classes_: np.ndarray  # in the order of the columns of predict_proba
 
     def _learn_target(self, target: Target) -> None:
         target.values = one_column(target.values)
@@ -36,6 +38,20 @@ class RecurrentTreeClassifier(Estimator):
         if unknown.any():
             data.add_unknown(int(unknown.sum()), float(weights[unknown].sum()))
             self._warn_unknown(int(unknown.sum()), one_column(target.values, warn=False)[unknown])
+
+    def _weigh_classes(self, data: Any) -> bool:
+        if not isinstance(self.class_weight, Mapping):
+            return False
+        weights = np.ones(len(self.classes_), np.float32)
+        place = {class_text(c): k for k, c in enumerate(self.classes_)}
+        for name, weight in self.class_weight.items():
+            if class_text(name) not in place:
+                raise ValueError(f"class_weight: expected classes of {list(place)}, got {name!r}")
+            if not (np.isfinite(weight) and weight >= 0):
+                raise ValueError(f"class_weight: expected weights of at least 0, got {weight!r} for {name!r}")
+            weights[place[class_text(name)]] = weight
+        data.multiply_weights(weights[data.label])
+        return True
 
     @staticmethod
     def _warn_unknown(count: int, labels: np.ndarray) -> None:
@@ -61,7 +77,7 @@ class RecurrentTreeClassifier(Estimator):
         that training has not seen counts as wrong."""
         packed = self._read_scored(X, y)
         weight = align_weights(sample_weight, packed)
-        if y is not None and target_names(y) is None:
+        if y is not None and target_names(y, X) is None:
             target = align(y, packed)
             label = label_numbers(one_column(target.values, warn=False), target.there, self.classes_)
             weights, unknown = target.there.astype(np.float64), 0.0
@@ -83,6 +99,7 @@ class RecurrentTreeRegressor(Estimator):
     """A decision tree with memory that says one number or several at every step of a sequence, or at its end."""
 
     _estimator_type = "regressor"
+    n_outputs_: int
 
     def _learn_target(self, target: Target) -> None:
         self.n_outputs_ = 1 if target.values.ndim == 1 else target.values.shape[1]
@@ -110,7 +127,7 @@ class RecurrentTreeRegressor(Estimator):
         column of X."""
         packed = self._read_scored(X, y)
         weight = align_weights(sample_weight, packed)
-        if y is not None and target_names(y) is None:
+        if y is not None and target_names(y, X) is None:
             target = align(y, packed)
             truth, weights = regression_values(target).astype(np.float64), target.there.astype(np.float64)
         else:

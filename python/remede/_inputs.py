@@ -29,6 +29,7 @@ class Tables:
     names: list[str] | None = None  # of the columns, where they have names
     id: str | None = None  # of a list: the column that was added
     categories: list[str] = field(default_factory=list)  # columns that their type says are categories
+    lengths: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))  # of the sequences of a list or a 3-D array
     panel: tuple[str, ...] | None = None  # of a pandas index with two levels: what they are called
 
     @property
@@ -212,4 +213,4 @@ def tables_of_sequences(joined: np.ndarray, lengths: np.ndarray, kind: str, name
     while id in used:
         id += "_"
     numbers = np.repeat(np.arange(len(lengths), dtype=np.int64), lengths)
-    return Tables([table_of_array(joined, names, (id, numbers))], kind, width, id=id)
+    return Tables([table_of_array(joined, names, (id, numbers))], kind, width, id=id, lengths=lengths)

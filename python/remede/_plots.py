@@ -9,6 +9,8 @@ from ._trace import Trace
 
 ASKS_INPUT, ASKS_MEMORY, LEAF, LINE, WRITE = "#e3eefb", "#efe6fa", "#f4f4f0", "#8a8f98", "#7b4bb7"
 
+MOST_CELLS_IN_A_LANE, MOST_LANES = 4, 12
+
 
 def plot_tree(estimator: Any, tree: int = 0, ax: Any = None) -> Any:
     """Draws a fitted tree: blue boxes ask an input, violet ones the memory; leaves say an answer and write. The right (or lower) way
@@ -50,35 +52,65 @@ def draw_branch(ax: Any, parent: dict[str, Any], child: dict[str, Any]) -> None:
 
 
 def plot_trace(trace: Trace, tree: int = 0, figure: Any = None) -> Any:
-    """Draws one sequence: the inputs, the memory cells (a dot where a cell is written) and the answer over the steps. Returns the
-    figure."""
+    """Draws one sequence: the inputs, the memory cells (a dot where a cell is written) and the answer over the steps. More than four
+    cells get a lane each, those that are read most often first, and at most twelve of them. Returns the figure."""
     import matplotlib.pyplot as plt
 
     steps = np.arange(1, len(trace) + 1)
     inputs = np.array([[np.nan if v is None else v for v in s["x"]] for s in trace.steps], float).reshape(len(trace), -1)
-    trees = [s["trees"][tree] for s in trace.steps]
-    after = np.array([t["after"] for t in trees], float).reshape(len(trace), -1)
-    written = np.array([t["written"] for t in trees], bool).reshape(len(trace), -1)
-    output = np.array([s["output"] for s in trace.steps], float)
-    cells = [k for k in range(after.shape[1]) if after[:, k].any() or written[:, k].any()]
-    lanes = ["inputs"] * bool(inputs.shape[1]) + ["memory"] * bool(cells) + ["answer"]
-    figure = figure or plt.figure(figsize=(max(5.0, min(14.0, len(trace) / 6)), 1.7 * len(lanes)), layout="constrained")
-    axes = dict(zip(lanes, figure.subplots(len(lanes), 1, sharex=True, squeeze=False)[:, 0]))
-    for k, name in enumerate(trace.inputs if "inputs" in axes else []):
-        axes["inputs"].plot(steps, inputs[:, k], marker=".", label=name)
-    for k in cells:  # from the zero before the first step
-        (line,) = axes["memory"].step(np.arange(len(trace) + 1), np.append(0, after[:, k]), where="post", label=f"m{k + 1}")
-        axes["memory"].plot(steps[written[:, k]], after[written[:, k], k], "o", markersize=4, color=line.get_color())
-    if cells:
-        axes["memory"].ticklabel_format(axis="y", useOffset=False)
-    draw_answers(axes["answer"], trace, steps, output)
-    for name, ax in axes.items():
-        ax.set_ylabel(name)
+    cells = cells_in_use(trace, tree)
+    several = len(cells) > MOST_CELLS_IN_A_LANE
+    shown = cells[:MOST_LANES] if several else cells
+    groups = [[k] for k in shown] if several else [shown] if shown else []
+    heights = [1.0] * bool(inputs.shape[1]) + [0.5 if several else 1.0] * len(groups) + [1.0]
+    figure = figure or plt.figure(figsize=(max(5.0, min(14.0, len(trace) / 6)), 1.7 * sum(heights)), layout="constrained")
+    axes = list(figure.subplots(len(heights), 1, sharex=True, squeeze=False, gridspec_kw={"height_ratios": heights})[:, 0])
+    names, lanes = trace.cells[tree], list(axes)
+    if inputs.shape[1]:
+        ax = lanes.pop(0)
+        ax.set_ylabel("inputs")
+        for k, name in enumerate(trace.inputs):
+            ax.plot(steps, inputs[:, k], marker=".", label=name)
+    for group in groups:
+        ax = lanes.pop(0)
+        ax.set_ylabel(names[group[0]] if several else "memory", rotation=0 if several else 90, ha="right" if several else "center")
+        draw_cells(ax, trace, tree, group, steps, labelled=not several)
+    draw_answers(lanes[0], trace, steps, np.array([s["output"] for s in trace.steps], float))
+    lanes[0].set_ylabel("answer")
+    for ax in axes:
         if ax.get_legend_handles_labels()[0]:
             ax.legend(loc="center left", bbox_to_anchor=(1, 0.5), fontsize=7, frameon=False)
-    axes[lanes[-1]].set_xlabel("step")
-    figure.suptitle(f"sequence {trace.sequence}", fontsize=10)
+    axes[-1].set_xlabel("step")
+    left_out = f" ({len(shown)} of {len(cells)} cells)" if len(shown) < len(cells) else ""
+    figure.suptitle(f"sequence {trace.sequence}{left_out}", fontsize=10)
     return figure
+
+
+def cells_in_use(trace: Trace, tree: int) -> list[int]:
+    """Cells that hold something in this sequence: of few in their order, of many those that are read most often first."""
+    reads: dict[str, int] = {}
+    held = np.zeros(len(trace.cells[tree]), bool)
+    for step in trace.steps:
+        part = step["trees"][tree]
+        held |= np.array(part["after"][:len(held)], float) != 0
+        held |= np.array(part["written"][:len(held)], bool)
+        for read in part["reads"]:
+            reads[read["cell"]] = reads.get(read["cell"], 0) + 1
+    cells = np.flatnonzero(held).tolist()
+    if len(cells) <= MOST_CELLS_IN_A_LANE:
+        return cells
+    return sorted(cells, key=lambda k: -reads.get(trace.cells[tree][k], 0))
+
+
+def draw_cells(ax: Any, trace: Trace, tree: int, cells: list[int], steps: np.ndarray, labelled: bool) -> None:
+    """From the zero before the first step."""
+    for k in cells:
+        after = np.array([s["trees"][tree]["after"][k] for s in trace.steps], float)
+        written = np.array([s["trees"][tree]["written"][k] for s in trace.steps], bool)
+        label = trace.cells[tree][k] if labelled else None
+        (line,) = ax.step(np.arange(len(trace) + 1), np.append(0, after), where="post", label=label)
+        ax.plot(steps[written], after[written], "o", markersize=4, color=line.get_color())
+    ax.ticklabel_format(axis="y", useOffset=False)
 
 
 def draw_answers(ax: Any, trace: Trace, steps: np.ndarray, output: np.ndarray) -> None:

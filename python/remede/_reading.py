@@ -1,13 +1,16 @@
 """What estimators learn from and predict on, read by the library as the program reads a file."""
 from __future__ import annotations
 
+import os
 import warnings
+from collections.abc import Mapping
 from typing import Any, Iterable, NamedTuple
 
 import numpy as np
 
 from . import _native
 from ._conventions import Conventions
+from ._frames import is_frame
 from ._inputs import LIST_ID, LIST_TIME, Packed, Tables, tables_of
 from ._targets import Target, align, align_weights
 
@@ -106,7 +109,7 @@ class Reading(Conventions):
         return Packed.of(data, tables)
 
     def _read_scored(self, X: Any, y: Any) -> Packed:
-        names = target_names(y)
+        names = target_names(y, X)
         return self._read(X, need_target=y is None or names is not None, targets=names or ())
 
     def _set_target(self, data: Any, target: Target, weights: np.ndarray) -> None:
@@ -120,7 +123,7 @@ class Reading(Conventions):
 
     def _learnable(self, X: Any, y: Any, sample_weight: Any) -> Learnable:
         """X, y and weights as data to learn from; what is known of the target is kept in the estimator."""
-        names = target_names(y) or []
+        names = target_names(y, X) or []
         tables = self._tables(X, None)
         if names and not tables.named:
             raise ValueError(f"y={y!r}: expected a data frame with that column, got an array without names")
@@ -138,12 +141,14 @@ class Reading(Conventions):
                 raw.multiply_weights(weight.astype(np.float32))
         else:
             target = align(y, packed)
+            target.names = [free_name(name, {*columns, raw.id, raw.time}) for name in target.names]
             if raw.id == "row" and not target.there.all():
                 raise ValueError("Input y contains NaN.")
             self._learn_target(target)
             self._set_target(raw, target, weights_of(target, weight))
             per_sequence = target.per_sequence
-        if weight is not None:
+        weighed = self._weigh_classes(raw)
+        if weight is not None or weighed:
             raw = drop_weightless(raw)
         return Learnable(raw, tables, names, roles, columns, per_sequence)
 
@@ -158,18 +163,34 @@ class Reading(Conventions):
         if not names:
             target = align(y, Packed.of(data, tables))
             self._set_target(data, target, weights_of(target, None))
+        self._weigh_classes(data)
         return data
+
+    def _weigh_classes(self, data: Any) -> bool:
+        """Multiplies the weights by class of `class_weight` into those of the steps; whether there are any."""
+        if isinstance(self.class_weight, Mapping):
+            raise ValueError(f"class_weight={self.class_weight!r}: has no effect here: regression has no classes")
+        return False
+
+
+def free_name(name: str, taken: set[str]) -> str:
+    """A target that stands beside X may be called like a column of X; in the model file it needs a name of its own."""
+    while name in taken:
+        name += "_"
+    return name
 
 
 def listed(names: Any) -> list[str]:
     return [] if names is None else [names] if isinstance(names, str) else list(names)
 
 
-def target_names(y: Any) -> list[str] | None:
-    """The names of columns that y is, or None where it holds values."""
+def target_names(y: Any, X: Any) -> list[str] | None:
+    """The names of columns of X that y is, or None where it holds values. A list of texts beside an array holds classes."""
     if isinstance(y, str):
         return [y]
-    return list(y) if isinstance(y, (list, tuple)) and 0 < len(y) <= MOST_TARGETS and all(isinstance(name, str) for name in y) else None
+    named = isinstance(X, (str, os.PathLike)) or is_frame(X) or (isinstance(X, (list, tuple)) and len(X) > 0 and all(is_frame(s) for s in X))
+    listed_names = isinstance(y, (list, tuple)) and 0 < len(y) <= MOST_TARGETS and all(isinstance(name, str) for name in y)
+    return list(y) if named and listed_names else None
 
 
 def weights_of(target: Target, weight: np.ndarray | None) -> np.ndarray:

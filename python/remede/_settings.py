@@ -4,20 +4,22 @@ from __future__ import annotations
 import datetime
 import json
 import os
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from . import _native
-from ._parameters import PARAMETERS
+from ._parameters import PARAMETERS, PYTHON_NAMES
 
 MOST_RECIPE = 1 << 20  # bytes of a file
-PYTHON_NAMES = {"numbers": "max_numbers"}  # hyper-parameters that are called otherwise here
 SETTING_NAMES = {python: name for name, python in PYTHON_NAMES.items()}
 
 
 def setting_text(name: str, value: Any) -> str:
     """A value as the declaration in C++ reads it."""
+    if name == "class_weight" and (value is None or isinstance(value, Mapping)):
+        return "none"  # weights by class are multiplied into those of the steps
     if value is None:
         return "auto" if PARAMETERS.get(name, ("", False))[1] else "None"
     if isinstance(value, (bool, np.bool_)):
@@ -59,7 +61,7 @@ def recipe(recipe: Any = "default") -> dict[str, Any]:
 def setting_value(name: str, text: str) -> Any:
     """The other way round."""
     kind, optional = PARAMETERS[name]
-    if optional and text == "auto":
+    if optional and text == ("none" if name == "class_weight" else "auto"):
         return None
     if name == "recipe" and text.startswith("{"):
         return json.loads(text)

@@ -31,6 +31,11 @@ class Trace:
     def classes(self) -> list[str]:
         return self._json["classes"]
 
+    @property
+    def cells(self) -> list[list[str]]:
+        """The names of the memory cells, of each tree."""
+        return self._json["cells"]
+
     def to_svg(self) -> str:
         """The picture: inputs, paths, cells and answers over the steps."""
         return self._svg

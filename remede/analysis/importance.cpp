@@ -125,6 +125,18 @@ std::vector<float> outputs_with_input_shuffled(const Model& model, const Sequenc
   return predict(model, changed).output;
 }
 
+// The mean loss of score over some shuffles of an input.
+double shuffled_input(const Model& model, const Sequences& data, const Judge& judge, double score, std::size_t input,
+                      const ImportanceOptions& options) {
+  double loss = 0;
+  for (int r = 0; r < options.repeats; ++r) {
+    const Random random(options.seed, input * 1000 + static_cast<std::size_t>(r));
+    loss +=
+        judge.loss(score, outputs_with_input_shuffled(model, data, static_cast<int>(input), random)) / options.repeats;
+  }
+  return loss;
+}
+
 // At every step the cell has the value that it had in another sequence at that step; if there is only one sequence, the
 // value that it had at another step.
 std::vector<float> outputs_with_cell_shuffled(const Model& model, const Sequences& data, std::size_t slot,
@@ -294,11 +306,11 @@ Importance find_importance(const Model& model, const Sequences& all, const Impor
   follow_paths(model, data, importance);
   parallel_for(importance.features.size(), options.threads, [&](std::size_t i, int) {
     FeatureImportance& f = importance.features[i];
-    for (int r = 0; r < options.repeats; ++r) {
+    if (f.cell < 0) f.shuffled = shuffled_input(model, data, judge, importance.score, i, options);
+    for (int r = 0; f.cell >= 0 && r < options.repeats; ++r) {
       const Random random(options.seed, i * 1000 + static_cast<std::size_t>(r));
       const std::vector<float> output =
-          f.cell < 0 ? outputs_with_input_shuffled(model, data, static_cast<int>(i), random)
-                     : outputs_with_cell_shuffled(model, data, state_slot(model, f.tree, f.cell), random);
+          outputs_with_cell_shuffled(model, data, state_slot(model, f.tree, f.cell), random);
       f.shuffled += judge.loss(importance.score, output) / options.repeats;
     }
     f.frozen = f.cell < 0
@@ -311,6 +323,20 @@ Importance find_importance(const Model& model, const Sequences& all, const Impor
                      return std::max(a.shuffled, a.frozen) > std::max(b.shuffled, b.frozen);
                    });
   return importance;
+}
+
+std::vector<double> input_importances(const Model& model, const Sequences& all, const ImportanceOptions& options) {
+  const Sequences data = sampled(all, options.most_steps);
+  const std::vector<float> own = predict(model, data).output;
+  const Judge judge(model, data, own);
+  const double score = judge.score(own);
+  const std::vector<FeatureImportance> features = list_features(model);
+  std::vector<double> losses(static_cast<std::size_t>(model.n_x()));
+  parallel_for(losses.size(), options.threads, [&](std::size_t i, int) {
+    if (features[i].splits + features[i].formulas == 0) return;  // nothing reads it
+    losses[i] = std::max(0.0, shuffled_input(model, data, judge, score, i, options));
+  });
+  return losses;
 }
 
 }  // namespace remede

@@ -68,4 +68,7 @@ struct ImportanceOptions {
 
 Importance find_importance(const Model& model, const Sequences& data, const ImportanceOptions& options = {});
 
+// (n_x) `shuffled` of each input alone, at least 0.
+std::vector<double> input_importances(const Model& model, const Sequences& data, const ImportanceOptions& options = {});
+
 }  // namespace remede

@@ -1,6 +1,7 @@
 #include "remede/analysis/wording.h"
 #include "remede/draw/json.h"
 #include "remede/draw/trace.h"
+#include "remede/model/names.h"
 #include "remede/model/predict.h"
 
 namespace remede {
@@ -47,7 +48,8 @@ Json target_json(const Model& model, const TraceStep& step) {
 }  // namespace
 
 std::string trace_json(const Model& model, const Trace& trace) {
-  Json steps = Json::array();
+  Json steps = Json::array(), cells = Json::array();  // cells: their names, of each tree
+  for (const Tree& tree : model.trees) cells.push_back(cell_names(model, tree));
   const bool classes = model.schema.task == Task::kClassification;
   for (const TraceStep& s : trace.steps) {
     Json trees = Json::array();
@@ -66,6 +68,7 @@ std::string trace_json(const Model& model, const Trace& trace) {
                     {"inputs", model.schema.inputs},
                     {"targets", model.schema.targets},
                     {"classes", model.schema.classes},
+                    {"cells", cells},
                     {"steps", steps}});
 }
 

@@ -9,6 +9,7 @@
 
 #include "remede/base/random.h"
 #include "remede/base/text.h"
+#include "remede/model/batch.h"
 #include "remede/objective/truth.h"
 
 namespace remede {
@@ -172,6 +173,13 @@ Sample choose_sample(const Objective& objective, const Sequences& data, const Pr
   sample.note = fmt::format("{} of {}: ", grouped(static_cast<long long>(count)), things(total));
   sample.note += worst == 0 ? "drawn at random" : fmt::format("the {} worst, {} drawn at random", worst, count - worst);
   return sample;
+}
+
+Excerpt worst_sequence(const Model& model, const Sequences& data, int threads) {
+  SampleOptions options;
+  options.most_sequences = data.count();
+  options.most_values = static_cast<std::size_t>(-1);
+  return choose_sample(model.objective(), data, predict_batch(model, data, threads), options).excerpts.front();
 }
 
 }  // namespace remede

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "remede/data/dataset.h"
+#include "remede/model/model.h"
 #include "remede/model/predict.h"
 
 namespace remede {
@@ -37,5 +38,8 @@ struct Sample {
 // Half of the places go to the worst sequences, half to sequences drawn from the rest.
 Sample choose_sample(const Objective& objective, const Sequences& data, const Predictions& predictions,
                      const SampleOptions& options);
+
+// The whole sequence that the model does worst on; without targets the first. REQUIRES: at least one step.
+Excerpt worst_sequence(const Model& model, const Sequences& data, int threads);
 
 }  // namespace remede

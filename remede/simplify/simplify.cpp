@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "remede/base/error.h"
 #include "remede/simplify/lossy.h"
@@ -100,6 +101,21 @@ std::string summary(const Simplified& result) {
   const std::string why = count_nodes(result.removed);
   return fmt::format("removed {} of {} nodes{}{}\n", gone, result.nodes_before, why.empty() ? "" : ": ", why) +
          list_others(result.removed);
+}
+
+std::string removals_json(const Simplified& result) {
+  using Json = nlohmann::ordered_json;
+  Json json = {{"nodes_before", result.nodes_before},
+               {"nodes_after", result.nodes_after},
+               {"inputs", result.model.schema.inputs},
+               {"removed", Json::array()}};
+  for (const Removal& removal : result.removed)
+    json["removed"].push_back({{"cause", name(removal.cause)},
+                               {"exact", is_exact(removal.cause)},
+                               {"what", removal.what},
+                               {"why", removal.why},
+                               {"nodes", removal.nodes}});
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace remede

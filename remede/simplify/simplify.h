@@ -48,4 +48,7 @@ Sequences select_inputs(const Sequences& sequences, const std::vector<int>& inpu
 // A few lines of text: how many nodes were removed for which reasons, and which cells, inputs and options.
 std::string summary(const Simplified& result);
 
+// The same for programs: every removal with its cause.
+std::string removals_json(const Simplified& result);
+
 }  // namespace remede

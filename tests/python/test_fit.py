@@ -172,3 +172,22 @@ def test_fit_after_fork(task):
     os.close(writer)
     assert os.read(reader, 20) == b"same"
     os.waitpid(child, 0)
+
+
+def test_classes_as_a_list_of_words(task):
+    """Beside arrays a list of texts holds classes; beside a frame it names columns."""
+    X, y = task
+    words = ["up" if v[-1] == 1 else "down" for v in y[:200]]
+    fitted = remede.RecurrentTreeClassifier(effort="quick", starts=2).fit(X[:200], words)
+    assert sorted(fitted.classes_) == ["down", "up"] and fitted.score(X[:200], words) > 0.5
+
+
+def test_a_target_that_is_called_like_an_input(tmp_path):
+    """A Series often keeps the name of the column that it was made from."""
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"id": np.repeat(np.arange(10), 6), "a": np.random.default_rng(0).normal(size=60)})
+    target = frame.groupby("id")["a"].cumsum()
+    assert target.name == "a"
+    fitted = remede.RecurrentTreeRegressor(effort="quick", starts=2, id="id").fit(frame, target)
+    fitted.save(tmp_path / "model.json")
+    assert fitted.model_.targets == ["a_"] and np.array_equal(remede.load(tmp_path / "model.json").predict(frame), fitted.predict(frame))

@@ -41,7 +41,7 @@ CASES = {
     "validate_every": [(PAPER, {"validate_every": 7}, None), (SMALL, {"validate_every": 7}, OF_PAPER)],
     "decay": [(PAPER, {"decay": 0.7}, None), (SMALL, {"decay": 0.7}, OF_PAPER)],
     "validation_fraction": [(SMALL, {"validation_fraction": 0.4}, None)],
-    "class_weights": [(SMALL, {"class_weights": "balanced"}, None)],
+    "class_weight": [(SMALL, {"class_weight": "balanced"}, None)],
     "standardise": [(SMALL, {"standardise": True}, None)],
     "split_gradient": [(SMALL, {"split_gradient": "sigmoid"}, None), (FLAT, {"split_gradient": "sigmoid"}, SPLITS)],
     "slope": [(SMALL, {"slope": 2}, None), (FLAT, {"slope": 2}, SPLITS)],
@@ -104,7 +104,7 @@ def test_changes_the_model_or_is_refused(name, learned, few):
 def test_parameters_that_the_data_leave_without_effect(few):
     X, y = few
     with pytest.raises(ValueError, match="regression has no classes"):
-        remede.RecurrentTreeRegressor(class_weights="balanced").fit(X, [np.arange(len(x)) * 0.5 for x in X])
+        remede.RecurrentTreeRegressor(class_weight="balanced").fit(X, [np.arange(len(x)) * 0.5 for x in X])
     numbers = [np.arange(len(x)) ** 1.5 for x in X]
     said = lambda **more: [p.tolist() for p in remede.RecurrentTreeRegressor(**SMALL, **more).fit(X, numbers).predict(X)]
     assert said(objective="huber") != said()

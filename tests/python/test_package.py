@@ -20,7 +20,7 @@ def test_parts():
 def test_every_declared_parameter_is_an_argument():
     signature = inspect.signature(remede.RecurrentTreeRegressor).parameters
     for p in _native.parameters():
-        name = {"seed": "random_state", "threads": "n_jobs", "numbers": "max_numbers"}.get(p["name"], p["name"])
+        name = p["python_name"]
         assert name in signature
         assert f"{name} (" in remede.RecurrentTreeRegressor.__doc__
     assert signature["depth"].default is None and signature["starts"].default is None and signature["clip"].default == 1
@@ -47,6 +47,27 @@ def test_nothing_of_debian_is_needed(program):
 
 def test_the_command_comes_along(program):
     assert program("--version").stdout.decode().strip() == f"remede {remede.__version__}"
+
+
+def test_dir_is_the_public_interface():
+    assert dir(remede) == sorted(remede.__all__)
+    for name in remede.__all__:
+        assert getattr(remede, name) is not None
+
+
+def test_everything_public_has_types():
+    """Every function and method of the package says what it takes and gives."""
+    for name in remede.__all__:
+        thing = getattr(remede, name)
+        if getattr(thing, "__module__", "").startswith("remede._native") or not callable(thing):
+            continue  # its types are in _native.pyi
+        functions = [thing] if inspect.isfunction(thing) else [f for n, f in inspect.getmembers(thing, inspect.isfunction) if not n.startswith("__")]
+        functions = [f for f in functions if f.__module__.startswith("remede.") and f.__module__ != "remede._parameters"]
+        for function in functions:
+            signature = inspect.signature(function)
+            assert signature.return_annotation is not inspect.Signature.empty, function
+            untyped = [p.name for p in signature.parameters.values() if p.annotation is p.empty and p.name not in ("self", "cls")]
+            assert not untyped, (function, untyped)
 
 
 def test_stub_is_complete():

@@ -55,3 +55,15 @@ def test_text_dot_and_trace(model, task):
     assert len(trace) == 7 and [s["answer"] for s in trace.steps] == [str(v) for v in model.predict(X)[3]]
     assert [s["target"] for s in trace.steps] == [str(v) for v in y[3]]
     assert "m1" in str(trace) and trace.sequence == "3"
+
+
+def test_many_cells_get_a_lane_each(waves, tmp_path):
+    X, y = waves
+    fitted = remede.RecurrentTreeRegressor(recipe="paper", memory=14, updates=40, simplify=False).fit(X, y)
+    trace = fitted.trace(X, 0)
+    figure = remede.plot_trace(trace)
+    lanes = [ax.get_ylabel() for ax in figure.axes][1:-1]
+    assert 4 < len(lanes) <= 12 and set(lanes) <= set(trace.cells[0])
+    reads = {name: sum(r["cell"] == name for s in trace.steps for r in s["trees"][0]["reads"]) for name in lanes}
+    assert [reads[name] for name in lanes] == sorted(reads.values(), reverse=True)
+    figure.savefig(tmp_path / "trace.png")

@@ -79,3 +79,39 @@ def test_numbers_of_threads_and_jobs(task):
     X, y = task
     scores = cross_val_score(RecurrentTreeClassifier(starts=2, n_jobs=1), X[:100], y[:100], cv=KFold(2), n_jobs=2)
     assert len(scores) == 2
+
+
+def test_inspection_of_tables():
+    """permutation_importance and partial dependence of rows; of sequences importance(X, y) does it (docs/python.md)."""
+    from sklearn.inspection import partial_dependence, permutation_importance
+
+    X, y = make_classification(200, 4, n_informative=2, n_redundant=0, random_state=0)
+    fitted = RecurrentTreeClassifier(effort="quick", starts=2).fit(X, y)
+    found = permutation_importance(fitted, X, y, n_repeats=3, random_state=0)
+    assert found.importances_mean.argmax() == fitted.feature_importances_.argmax()
+    curve = partial_dependence(fitted, X, [int(found.importances_mean.argmax())], kind="average")["average"][0]
+    assert np.ptp(curve) > 0.1
+
+
+def test_inspection_of_frames_of_sequences():
+    """The columns of a frame in long format: each step keeps its id and time, one column at a time is exchanged."""
+    pd = pytest.importorskip("pandas")
+    from sklearn.inspection import partial_dependence, permutation_importance
+
+    random = np.random.default_rng(0)
+    frame = pd.DataFrame({"id": np.repeat(np.arange(20), 10), "time": np.tile(np.arange(10), 20), "a": random.normal(size=200), "b": random.normal(size=200)})
+    y = frame.groupby("id")["a"].cumsum()
+    fitted = RecurrentTreeRegressor(effort="quick", starts=2, id="id", time="time").fit(frame, y)
+    lost = dict(zip(frame, permutation_importance(fitted, frame, y, n_repeats=2, random_state=0).importances_mean))
+    assert lost["a"] > 10 * max(lost["b"], 0.0) and lost["a"] > 0.1
+    assert partial_dependence(fitted, frame, ["a"], kind="average", grid_resolution=5)["average"].shape == (1, 5)
+
+
+def test_inspection_of_lists_is_refused(task, model):
+    """scikit-learn wants one array."""
+    from sklearn.inspection import permutation_importance
+
+    X, y = task
+    with pytest.raises(ValueError):
+        permutation_importance(model, X, y)
+    assert model.importance(X, y)["features"][0]["shuffled"] > 0.1

@@ -1,4 +1,4 @@
-#include "cli/tables.h"
+#include "remede/base/tables.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,0 +1,185 @@
+"""What the verbs describe, explain, evaluate, report and simplify do, on what users have in Python."""
+from __future__ import annotations
+
+import copy
+import os
+from typing import Any, TypeVar
+
+import numpy as np
+
+from . import _native
+from ._frames import add_array
+from ._inputs import Packed, Tables, tables_of
+from ._reading import Reading, listed, target_names, warn_of, weights_of
+from ._results import Description, Importance, Machine, Page, Rules, Scores, Simplification
+from ._settings import threads_of
+from ._targets import align, as_values, is_list_of_arrays
+
+Self = TypeVar("Self", bound="Explainable")
+EXPLORER_HEIGHT, REPORT_HEIGHT = 900, 700  # pixels
+
+
+class Explainable(Reading):
+    """What a fitted estimator can tell of itself."""
+
+    def _read_with_target(self, X: Any, y: Any, needed: bool = False) -> Packed:
+        """X for the fitted model, with the targets that y gives or names; without y those that X has."""
+        names = target_names(y, X)
+        packed = self._read(X, need_target=names is not None or (needed and y is None), targets=names or ())
+        if y is not None and names is None:
+            target = align(y, packed)
+            self._set_target(packed.data, target, weights_of(target, None))
+        return packed
+
+    def _data(self, X: Any, y: Any) -> _native.Data | None:
+        self._check_fitted()
+        if X is None and y is not None:
+            raise ValueError("expected X as well, got y alone")
+        return None if X is None else self._read_with_target(X, y).data
+
+    def evaluate(self, X: Any, y: Any = None) -> Scores:
+        """All scores on data with targets, as `remede evaluate` gives them: accuracy, balanced accuracy, log loss, macro F1, AUC, per class and
+        the confusion; or RMSE, MAE and R2, and what the objective measures. y: as in `score`."""
+        packed = self._read_with_target(X, y, needed=True)
+        return Scores(*_native.evaluate(self.model_, packed.data, threads_of(self.n_jobs)))
+
+    def importance(self, X: Any, y: Any = None, *, seed: int = 1) -> Importance:
+        """How much each input and memory cell matters on these data: the score that is lost when its values are exchanged with those of other
+        steps, or when a cell stays at zero; and how far back the model looks. Without targets, agreement with the model itself is
+        measured. As `remede explain --importance`."""
+        return Importance(*_native.importance(self.model_, self._read_with_target(X, y).data, seed, threads_of(self.n_jobs)))
+
+    def machine(self, X: Any = None, y: Any = None) -> Machine:
+        """The state machine that the memory implements: what the data visit, or without data all transitions that are possible. As
+        `remede explain --machine`."""
+        return Machine(*_native.machine(self.model_, self._data(X, y)))
+
+    def rules(self, X: Any = None, y: Any = None) -> Rules:
+        """Each leaf as one sentence; with data the most frequently reached first, with counts. As `remede explain --rules`."""
+        return Rules(*_native.rules(self.model_, self._data(X, y)))
+
+    def explorer(self, X: Any, y: Any = None, *, sequences: int = 200, seed: int = 1) -> Page:
+        """The interactive page of `remede explain --html`: the model at work on some sequences, half of them those with the largest loss. A
+        notebook shows it; `explorer(X).save("page.html")` keeps it. sequences: at most so many."""
+        if sequences < 1:
+            raise ValueError(f"sequences: expected at least 1, got {sequences}")
+        data = self._read_with_target(X, y).data
+        return Page(_native.explorer(self.model_, data, sequences, seed, name_of(X), threads_of(self.n_jobs)), EXPLORER_HEIGHT)
+
+    def report(self, X: Any, y: Any = None) -> Page:
+        """The page of `remede report`: data, scores, learning curves, tree, state machine, importance, settings. A notebook shows it;
+        `report(X, y).save("report.html")` keeps it."""
+        data = self._read_with_target(X, y).data
+        return Page(_native.report(self.model_, data, "", name_of(X), threads_of(self.n_jobs)), REPORT_HEIGHT)
+
+    def simplified(self: Self, X: Any = None, y: Any = None, *, validation: Any = None, exact: bool = False, round: int | None = None,
+                 drop_small: bool = False, keep_inputs: bool = False) -> Self:
+        """A fitted estimator with a smaller model that does as well on these data; `simplification_` says what was removed and why. As
+        `remede simplify`; training ends with it already (the setting `simplify`), so there is something to do for models from elsewhere, or with
+        round.
+
+        X, y: data with targets on which the accuracy must not fall and the loss rise by at most 0.01 nats or 1%. Without them only
+            steps are taken that keep every prediction bit for bit.
+        validation: (X, y), further data for which the same holds.
+        exact: only steps that keep every prediction.
+        round: round numbers to so many significant digits (1 to 9), or as few more as the limits require.
+        drop_small: set small weights to 0 within the limits. keep_inputs: keep inputs that nothing reads.
+        """
+        self._check_fitted()
+        if X is None and (validation is not None or round is not None or drop_small):
+            given = "validation" if validation is not None else "round" if round is not None else "drop_small"
+            raise ValueError(f"{given}: expected data to check the model on, got none")
+        if round is not None and not 1 <= round <= 9:
+            raise ValueError(f"round: expected 1 to 9 digits, got {round}")
+        data = None if X is None else self._read_with_target(X, y, needed=True).data
+        held = None if validation is None else self._read_with_target(*pair_of(validation), needed=True).data
+        model, text, as_json = _native.simplify(self.model_, data, held, exact, round or 0, drop_small, keep_inputs)
+        smaller = copy.copy(self)
+        smaller.model_, smaller._points = model, []
+        smaller.simplification_ = Simplification(text, as_json)
+        return smaller
+
+    def _sequence_number(self, data: _native.Data, sequence: int | str | None, sequences: int) -> int:
+        """Of the one that is asked for: a number from 0 (or from the end), an id, or None for the one with the largest loss."""
+        if sequence is None:
+            return _native.worst_sequence(self.model_, data, threads_of(self.n_jobs))
+        if isinstance(sequence, str):
+            return _native.find_sequence(data, sequence)
+        if not -sequences <= sequence < sequences:
+            raise IndexError(f"sequence: expected a number below {sequences}, got {sequence}")
+        return range(sequences)[sequence]
+
+
+def pair_of(given: Any) -> tuple[Any, Any]:
+    return given if isinstance(given, tuple) else (given, None)
+
+
+def name_of(X: Any) -> str:
+    """Where the data came from, for the head of a page."""
+    return os.fspath(X) if isinstance(X, (str, os.PathLike)) else ""
+
+
+def describe(X: Any, y: Any = None, *, id: str | None = None, time: str | None = None, categorical: Any = None, ignore: Any = None,
+             weight: str | None = None, task: str | None = None, target_per: str | None = None, horizon: int | None = None, time_gap: bool = False,
+             strict_time: bool = False, axes: str | None = None) -> Description:
+    """How data are interpreted, before anything is learned from them: sequences, columns, types, missing values, classes, suggestions. As
+    `remede describe`, which takes the same options.
+
+    X: as for `fit`. y: the name of the target column or columns, or the targets; without it a column called y or target.
+    task: classification or regression, where the target column leaves it open.
+
+    Data that cannot be read as asked raise `Error`; what can be said of their columns all the same is the attribute `description` of
+    the exception.
+    """
+    tables = tables_of(X, axes=axes, names=None, index=tuple(name for name in (id, time) if name), estimator="describe")
+    names = target_names(y, X) or []
+    if y is not None and not names:
+        names = [add_targets(y, X, tables)]
+    if not tables.named:
+        id, time = tables.id or id or "row", "none"
+    elif tables.panel and id is None and time is None:
+        id, time = tables.panel
+    texts = {"id": id, "time": time, "weight": weight, "task": task, "target-per": target_per, "horizon": horizon,
+             "time-gap": "true" if time_gap else None, "strict-time": "true" if strict_time else None}
+    roles = [(name, str(text)) for name, text in texts.items() if text is not None] + [("target", name) for name in names]
+    roles += [("categorical", name) for name in dict.fromkeys([*listed(categorical), *tables.categories])] + [("ignore", name) for name in listed(ignore)]
+    text, as_json, notes, complaint = _native.describe(tables.tables, roles, True)
+    found = Description(text, as_json) if as_json else None
+    if complaint:
+        error = _native.Error(complaint)
+        error.description = found
+        if found is not None and hasattr(error, "add_note"):
+            error.add_note(str(found))
+        raise error
+    assert found is not None
+    warn_of(_Notes(notes))
+    return found
+
+
+class _Notes:
+    """What reading had to assume."""
+
+    def __init__(self, notes: list[str]) -> None:
+        self.notes = notes
+
+
+def add_targets(y: Any, X: Any, tables: Tables) -> str:
+    """Targets that stand beside X as a column of its table; gives the name of the column."""
+    if tables.kind == "frames" or tables.names == []:
+        raise ValueError("y: expected the name of a column of X where X is a list of frames or a file, got values")
+    parts = y if is_list_of_arrays(y) and tables.kind == "list" else None
+    values = np.concatenate([np.asarray(part) for part in parts]) if parts is not None else as_values(y)
+    if tables.kind == "cube" and values.ndim > 1:
+        values = values.reshape(-1)
+    (frame,) = tables.tables
+    if tables.kind in ("list", "cube") and len(values) == tables.lengths.size != frame.rows:
+        last = np.full(frame.rows, None, dtype=object)  # one per sequence, at its last step
+        last[np.cumsum(tables.lengths) - 1] = values
+        values = last
+    if values.ndim != 1 or len(values) != frame.rows:
+        raise ValueError(f"y: expected a target for each of {frame.rows} steps, or one per sequence, got an array of shape {values.shape}")
+    name = str(getattr(y, "name", None) or "y")
+    while name in frame.names:
+        name += "_"
+    add_array(frame, name, values)
+    return name
