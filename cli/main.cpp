@@ -138,6 +138,7 @@ int main(int argc, char** argv) {
   remede::add_evaluate(app);
   remede::add_cross_validate(app);
   remede::add_stream(app);
+  remede::add_serve(app);
   remede::add_show(app);
   remede::add_explain(app);
   remede::add_report(app);

@@ -16,6 +16,7 @@ void add_predict(CLI::App& app);
 void add_evaluate(CLI::App& app);
 void add_cross_validate(CLI::App& app);
 void add_stream(CLI::App& app);
+void add_serve(CLI::App& app);
 void add_show(CLI::App& app);
 void add_explain(CLI::App& app);
 void add_report(CLI::App& app);

@@ -271,6 +271,7 @@ void LineSession::answer(const Row& row, std::string& out) {
   if (watch_) watch_->add(x);
   const std::span<const float> y = pool_.step(slot, x);
   if (timed) pool_.set_time(slot, now);
+  last_ = {row.id, x, pool_.state(slot), y};
   if (format_ == LineFormat::kCsv) {
     answer_csv(row, y, out);
   } else {

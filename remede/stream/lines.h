@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,6 +36,14 @@ struct LinePosition {
   std::uint64_t malformed = 0;  // reported, not answered
 };
 
+// A row that was answered. All of it is valid until the next row.
+struct AnsweredRow {
+  std::string_view id;           // empty where there is one sequence
+  std::span<const float> x;      // (n_x)
+  std::span<const float> state;  // after the step
+  std::span<const float> y;      // (n_y)
+};
+
 class LineSession {
  public:
   static constexpr std::size_t kMostLine = std::size_t{16} << 20;  // bytes
@@ -50,6 +59,15 @@ class LineSession {
   bool add_too_long(std::size_t bytes);  // a line of more than kMostLine
   const std::string& problem() const { return problem_; }
 
+  const AnsweredRow& last() const { return last_; }  // REQUIRES: the last add() returned true, of a row
+  bool forget(std::string_view id) {
+    return pool_.forget(id);
+  }  // the next row of this id is its first; false: not there
+
+  const std::string& id_column() const { return id_; }      // empty: one sequence
+  const std::string& time_column() const { return time_; }  // empty: none
+  const std::vector<std::string>& columns() const { return inputs_.columns(); }
+  bool reads_words(std::size_t column) const { return inputs_.reads_words(column); }
   const LinePosition& position() const { return position_; }
   const StreamPool& pool() const { return pool_; }
   InputWatch* watch() { return watch_ ? &*watch_ : nullptr; }
@@ -92,6 +110,7 @@ class LineSession {
   StreamPool pool_;
   std::optional<InputWatch> watch_;
   LinePosition position_;
+  AnsweredRow last_;
   std::string problem_;
   std::string header_;  // the line, empty before it came
   char separator_ = ',';
