@@ -1,10 +1,10 @@
 #include "remede/pages/live.h"
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "remede/base/text.h"
 #include "remede/draw/text.h"
-#include "remede/pages/html.h"
 #include "remede/pages/web.h"
 
 namespace remede {
