@@ -145,6 +145,7 @@ int main(int argc, char** argv) {
   remede::add_export(app);
   remede::add_rename(app);
   remede::add_simplify(app);
+  remede::add_verify(app);
   remede::add_recipe(app);
   remede::add_reproduce(app);
   remede::add_benchmark(app);

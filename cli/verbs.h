@@ -23,6 +23,7 @@ void add_report(CLI::App& app);
 void add_export(CLI::App& app);
 void add_rename(CLI::App& app);
 void add_simplify(CLI::App& app);
+void add_verify(CLI::App& app);
 void add_recipe(CLI::App& app);
 void add_reproduce(CLI::App& app);
 void add_benchmark(CLI::App& app);

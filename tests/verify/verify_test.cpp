@@ -1,0 +1,225 @@
+#include "remede/verify/verify.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "remede/model/predict.h"
+#include "remede/simplify/simplify.h"
+#include "support/random_model.h"
+#include "verify/random_property.h"
+
+namespace remede::test {
+namespace {
+
+struct Counts {
+  int holds = 0, fails = 0, undecided = 0;
+};
+
+// Verdicts on random models against random and adversarial steps.
+Counts try_random_models(std::uint64_t seed, int models, std::size_t steps, double effort,
+                         const RandomModelOptions& options) {
+  Random random(seed);
+  Counts counts;
+  for (int round = 0; round < models; ++round) {
+    const Model model = random_model(random, options);
+    const std::string text = likely_property(random, model);
+    VerifyOptions how;
+    how.effort = effort;
+    const Verification result = verify(model, {text}, how)[0];
+    ConcreteRunner runner(*result.system);
+    if (result.verdict == Decision::kUndecided) ++counts.undecided;
+    if (result.verdict == Decision::kFails) {
+      ++counts.fails;
+      EXPECT_EQ(runner.violation(result.counterexample), result.counterexample.size()) << text;
+    }
+    if (result.verdict != Decision::kHolds) continue;
+    ++counts.holds;
+    for (std::size_t step = 0; step < steps;) {
+      Configuration at = runner.start();
+      for (std::size_t length = 1 + random.below(40); length > 0; --length, ++step) {
+        StepInput input = random_input(random, model);
+        if (!runner.step(input, at).holds) {
+          ADD_FAILURE() << "seed " << seed << " round " << round << ": " << text << " was proved and broken";
+          return counts;
+        }
+      }
+    }
+  }
+  return counts;
+}
+
+TEST(Verify, WhatHoldsIsNotBroken) {
+  RandomModelOptions options;
+  options.most_trees = 2;
+  options.objectives = true;
+  const Counts counts = try_random_models(1, 60, 3000, 0.05, options);
+  EXPECT_GT(counts.holds, 5);
+  EXPECT_GT(counts.fails, 5);
+}
+
+TEST(Verify, AwkwardNumbers) {
+  RandomModelOptions options;
+  options.awkward = true;
+  options.objectives = true;
+  const Counts counts = try_random_models(2, 40, 3000, 0.05, options);
+  EXPECT_GT(counts.holds + counts.fails, 20);
+}
+
+TEST(VerifyRandomLong, AThousandModels) {
+  RandomModelOptions options;
+  options.most_trees = 2;
+  options.objectives = true;
+  Counts all;
+  for (const bool awkward : {false, true}) {
+    options.awkward = awkward;
+    const Counts counts = try_random_models(awkward ? 11 : 12, 500, 1000000, 0.2, options);
+    all.holds += counts.holds, all.fails += counts.fails, all.undecided += counts.undecided;
+  }
+  std::printf("1000 random models: %d hold, %d fail, %d undecided\n", all.holds, all.fails, all.undecided);
+}
+
+// Every configuration that is reached lies in one of the boxes of a proof.
+TEST(Verify, TheBoxesOfAProofHoldEverything) {
+  Random random(4);
+  int proofs = 0;
+  for (int round = 0; round < 40; ++round) {
+    const Model model = random_model(random);
+    VerifyOptions how;
+    how.effort = 0.05;
+    const Verification result = verify(model, {"step >= 0"}, how)[0];
+    if (result.verdict != Decision::kHolds) continue;
+    ++proofs;
+    ConcreteRunner runner(*result.system);
+    for (int sequence = 0; sequence < 20; ++sequence) {
+      Configuration at = runner.start();
+      for (int t = 0; t < 30; ++t) {
+        runner.step(random_input(random, model), at);
+        const bool inside = std::any_of(result.invariant.begin(), result.invariant.end(), [&](const ProofState& state) {
+          if (state.monitor != at.monitor) return false;
+          for (std::size_t i = 0; i < at.slot.size(); ++i) {
+            const Range& range = state.box.slot[i];
+            if (std::isnan(at.slot[i]) ? !range.nan : !(at.slot[i] >= range.low && at.slot[i] <= range.high))
+              return false;
+          }
+          return true;
+        });
+        ASSERT_TRUE(inside) << "round " << round << " step " << t;
+      }
+    }
+  }
+  EXPECT_GT(proofs, 10);
+}
+
+TEST(Verify, ExactSimplificationIsProvedEqual) {
+  Random random(6);
+  int proved = 0, undecided = 0;
+  for (int round = 0; round < 40; ++round) {
+    const Model model = random_model(random);
+    SimplifyOptions simple;
+    simple.collapse = false;
+    const Simplified small = simplify(model, simple, nullptr, nullptr);
+    VerifyOptions how;
+    how.effort = 0.1;
+    const Verification result = verify_equal(model, small.model, how);
+    EXPECT_NE(result.verdict, Decision::kFails) << "round " << round;
+    (result.verdict == Decision::kHolds ? proved : undecided) += 1;
+  }
+  EXPECT_GE(proved, 36) << undecided << " undecided";
+}
+
+TEST(Verify, AChangedModelIsFoundToDiffer) {
+  Random random(7);
+  int found = 0, changed = 0;
+  for (int round = 0; round < 40; ++round) {
+    const Model model = random_model(random);
+    Model other = model;
+    Tree& tree = other.trees[0];
+    tree.output[random.below(tree.output.size())] += 0.5F;
+    if (!tree.threshold.empty()) tree.threshold[random.below(tree.threshold.size())] += 0.25F;
+    VerifyOptions how;
+    how.effort = 0.1;
+    const Verification result = verify_equal(model, other, how);
+    ++changed;
+    found += result.verdict == Decision::kFails ? 1 : 0;
+    if (result.verdict != Decision::kHolds) continue;
+    // Proved equal: then the change cannot matter (a leaf that nothing reaches).
+    ConcreteRunner runner(*result.system);
+    Configuration at = runner.start();
+    for (int t = 0; t < 2000; ++t) ASSERT_TRUE(runner.step(random_input(random, model), at).holds);
+  }
+  EXPECT_GE(found, changed / 2);
+}
+
+// The sign of the first input, kept until a trigger (docs/file-format.md).
+Model sign_model() {
+  Model model;
+  model.schema.task = Task::kClassification;
+  model.schema.inputs = {"x1"};
+  model.schema.targets = {"y"};
+  model.schema.classes = {"-1", "0", "1"};
+  model.schema.id = "sequence";
+  model.fill = {0.0F};
+  Tree tree;
+  tree.n_x = 1, tree.n_m = 2, tree.n_y = 3;
+  tree.form.write_rule = WriteRule::kBlend;
+  tree.form.write_bias = true;
+  tree.feature = {2, 0, 1};
+  tree.threshold = {0.5F, 0.75F, 0.0F};
+  tree.missing_right = {0, 0, 0};
+  tree.left = {~0, ~1, ~2};
+  tree.right = {1, 2, ~3};
+  tree.output = {-4, 5, -4, -4, 5, -4, 6, -3, -3, -3, -3, 6};
+  tree.gate = {1, 1, 0, 0, 0, 0, 0, 0};
+  tree.write = {20, 0, 0, 0, 0, 0, 0, 0};
+  tree.bias = {0, 3, 0, 0, 0, 0, 0, 0};
+  tree.blend = {1, 1, 0, 0, 0, 0, 0, 0};
+  model.trees.push_back(tree);
+  check(model, "sign model");
+  return model;
+}
+
+Verification sign(const std::string& property, std::vector<std::string> assumptions = {}) {
+  static const Model model = sign_model();
+  VerifyOptions how;
+  how.assumptions = std::move(assumptions);
+  return verify(model, {property}, how)[0];
+}
+
+TEST(Verify, ContractsOfAMemory) {
+  EXPECT_EQ(sign("never says 1 unless once x1 >= 0.75").verdict, Decision::kHolds);
+  EXPECT_EQ(sign("never says 1 unless previously once (x1 >= 0 or x1 missing)").verdict, Decision::kHolds);
+  EXPECT_EQ(sign("never (says 1 and once says -1)").verdict, Decision::kHolds);
+  EXPECT_EQ(sign("step >= 2 and x1 >= 0.75 implies not says 0").verdict, Decision::kHolds);
+  EXPECT_EQ(sign("always m1 <= 1 and m1 >= -1").verdict, Decision::kHolds);
+}
+
+TEST(Verify, TheShortestCounterexample) {
+  const Verification result = sign("never says 1 unless once x1 > 0.9");
+  ASSERT_EQ(result.verdict, Decision::kFails);
+  EXPECT_EQ(result.counterexample.size(), 2U);
+  EXPECT_TRUE(result.shortest);
+  EXPECT_EQ(sign("never says 1 for 4 steps").counterexample.size(), 5U);
+}
+
+TEST(Verify, AssumptionsNarrowTheInputs) {
+  EXPECT_EQ(sign("never says 1").verdict, Decision::kFails);
+  EXPECT_EQ(sign("never says 1", {"x1 in -1..0.5"}).verdict, Decision::kHolds);
+  EXPECT_EQ(sign("never says 1", {"x1 in {-1, 0.5, 2}", "step = 1 implies x1 = -1"}).verdict, Decision::kHolds);
+  EXPECT_EQ(sign("never says 1", {"x1 in -1..1", "x1 changes by at most 0.1"}).verdict, Decision::kFails);
+  EXPECT_EQ(
+      sign("step <= 2 implies not says 1", {"x1 in -1..1", "x1 changes by at most 0.1", "step = 1 implies x1 = 0.5"})
+          .verdict,
+      Decision::kHolds);
+  EXPECT_EQ(sign("x1 present", {"x1 in -1..1"}).verdict, Decision::kHolds);
+  EXPECT_EQ(sign("x1 present").verdict, Decision::kFails);
+}
+
+TEST(Verify, DeadlinesAreCounted) {
+  EXPECT_EQ(sign("x1 >= 0.8 for 2 steps implies says 1 within 0 steps", {"x1 in 0.01..1"}).verdict, Decision::kHolds);
+  const Verification late = sign("x1 >= 0.8 implies says 1 within 3 steps");
+  ASSERT_EQ(late.verdict, Decision::kFails);
+  EXPECT_EQ(late.counterexample.size(), 4U);
+}
+
+}  // namespace
+}  // namespace remede::test
