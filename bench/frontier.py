@@ -22,7 +22,7 @@ import environment  # noqa: E402
 from real_names import SETS, names_of, seeds_of  # noqa: E402
 
 METHODS = ["remede", "laws", "tree-lags", "tree-averages", "sparse-linear", "few-trees"]
-SIZES = [15, 30, 60, 120, 250]
+SIZES = [15, 30, 60, 120, 250, "any"]
 
 
 def read(path):

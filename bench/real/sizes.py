@@ -14,11 +14,11 @@ SIZES = [15, 30, 60, 120, 250]
 
 
 def at_sizes(data, models):
-    """{size: (numbers, validation, tests)} of the best by validation with at most so many numbers; sizes without a model are left out."""
+    """{size: (numbers, validation, tests)} of the best by validation with at most so many numbers, and of any size; sizes without a model are left out."""
     chosen = {}
-    for size in SIZES:
+    for size in [*SIZES, "any"]:
         for model in sorted(models, key=lambda m: m[0]):
-            if model[0] <= size and (size not in chosen or data.better(model[1], chosen[size][1])):
+            if (size == "any" or model[0] <= size) and (size not in chosen or data.better(model[1], chosen[size][1])):
                 chosen[size] = model
     return chosen
 
