@@ -53,6 +53,15 @@ void fast_richest(benchmark::State& state) {
       {{static_cast<int>(state.range(0)), static_cast<int>(state.range(1)), 5, 3, richest()}, 512, 16, 1}, true);
 }
 
+// The signal stage: depth and sequences; 15 inputs, 16 cells, linear leaves, 200 steps.
+void signal(benchmark::State& state) {
+  const auto engine = make_engine();
+  Workload w{
+      {static_cast<int>(state.range(0)), 15, 16, 2, richest()}, static_cast<std::size_t>(state.range(1)), 200, 1};
+  run(state, *engine, w, true);
+}
+
+BENCHMARK(signal)->ArgsProduct({{0, 1, 2, 3, 4}, {1, 16}});
 BENCHMARK(plain)->Arg(6)->Arg(10);
 BENCHMARK(fast)->ArgsProduct({{4, 6, 8, 10, 12}, {32, 512}});
 BENCHMARK(fast_loss)->Arg(4)->Arg(6)->Arg(10);

@@ -47,6 +47,21 @@ TEST(cpu_engine, gives_the_gradient_of_the_plain_engine_in_shallow_trees) {
     expect_same(random_setting(random, static_cast<int>(random.below(8))), seed);
 }
 
+// As the starts of the signal stage: cells side by side, in one or two vectors with the outputs, or too many for it.
+TEST(cpu_engine, gives_the_gradient_of_the_plain_engine_with_many_cells_and_linear_leaves) {
+  Random random(16);
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    Setting s = random_setting(random, static_cast<int>(random.below(5)));
+    s.shape.form.leaf_output = LeafOutput::kLinear;
+    s.shape.n_x = 1 + static_cast<int>(random.below(40));
+    s.shape.n_m = 1 + static_cast<int>(random.below(18));
+    if (s.wanted.loss != Loss::kQuantile) s.shape.n_y = 1 + static_cast<int>(random.below(20));
+    if (s.task == Task::kClassification) s.shape.n_y = std::max(s.shape.n_y, 2);
+    if (s.shape.form.write_rule == WriteRule::kAdd) s.shape.form.write_reads = WriteReads::kInputs;  // else chaos
+    expect_same(s, seed);
+  }
+}
+
 TEST(cpu_engine, gives_the_gradient_of_the_plain_engine_in_deep_trees) {
   Random random(12);
   for (std::uint64_t seed = 0; seed < 24; ++seed)

@@ -32,6 +32,9 @@ struct Block {
   int targets = 1;       // numbers of a target
 };
 
+// The loss alone needs no step again: long sequences go through in parts of so many steps.
+constexpr std::size_t kPart = 512;
+
 template <typename Vector>
 void at_least(Vector& v, std::size_t n) {
   if (v.size() < n) v.resize(n);

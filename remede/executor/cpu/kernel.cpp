@@ -19,6 +19,7 @@
 // After foreach_target, so that each target sees them again.
 #include "remede/base/vector-inl.h"
 #include "remede/executor/cpu/backward-inl.h"
+#include "remede/executor/cpu/cells-inl.h"
 #include "remede/executor/cpu/forward-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -38,9 +39,11 @@ void exponentials(float* values, std::size_t n) {
   for (std::size_t i = 0; i < n; i += kLanes) store(exp(load(values + i)), values + i);
 }
 
-constexpr std::size_t kPart = 512;  // steps
-
 void run_piece(const cpu::PreparedTree& tree, const cpu::Piece& piece, cpu::Scratch& scratch, cpu::PieceSums& sums) {
+  if (tree.cells.used) {
+    run_cells(tree, piece, scratch, sums);
+    return;
+  }
   if (piece.gradient) begin_lane_sums(tree, scratch);
   for (std::size_t at = 0; at < piece.sequences.size(); at += kLanes) {
     const auto block = piece.sequences.subspan(at, std::min<std::size_t>(kLanes, piece.sequences.size() - at));
@@ -88,6 +91,89 @@ const Kernels& kernels() {
 
 std::size_t padded(std::size_t n) { return (n + 15) / kLanes * kLanes; }
 
+// Whether a step is quicker with the cells of one sequence side by side than with sixteen sequences side by side.
+bool cells_side_by_side(const Shape& s) {
+  return s.form.leaf_output == LeafOutput::kLinear && s.n_m > 0 && s.n_m <= kLanes && s.depth <= kDenseDepth;
+}
+
+void lay_out_cells(const Shape& s, CellLayout& to) {
+  to.n_x = s.n_x;
+  to.n_m = s.n_m;
+  to.n_y = s.n_y;
+  to.linear = s.form.leaf_output == LeafOutput::kLinear;
+  to.n_read = s.form.write_reads == WriteReads::kInputs ? 0 : s.n_m;
+  to.v_step = kLanes + padded(static_cast<std::size_t>(s.n_x) + 1);
+  const auto outputs = s.n_y * static_cast<int>(to.v_step);
+  int at = kLanes;
+  const auto take = [&at](int floats) { return std::exchange(at, at + floats); };
+  to.inputs = take(s.n_x * kLanes);
+  to.memory = take(to.n_read * kLanes);
+  to.reads = take(to.n_read * kLanes);
+  for (int* each : {&to.gate, &to.blend, &to.blend_slope, &to.gate_logit, &to.rate_logit}) *each = take(kLanes);
+  to.outputs = take(outputs);
+  to.stride = static_cast<std::size_t>(at);
+  at = static_cast<int>(to.v_step) * kLanes;
+  to.sum_gate = take(kLanes);
+  to.sum_rate = take(kLanes);
+  to.sum_outputs = take(outputs);
+  to.sum_stride = static_cast<std::size_t>(at);
+  to.leaves.assign(static_cast<std::size_t>(s.leaves()) * to.stride, 0.0F);
+  to.place.resize(static_cast<std::size_t>(s.nodes()));
+  to.one_hot.assign(static_cast<std::size_t>(kLanes * kLanes), 0.0F);
+  for (int k = 0; k < kLanes; ++k) to.one_hot[static_cast<std::size_t>(k * kLanes + k)] = 1.0F;
+}
+
+// Leaf l in that layout. Gates and blends are set together with those of the other kernels.
+void fill_cells(const Parameters<float>& p, int l, CellLayout& to) {
+  const Shape& s = p.shape;
+  const int n_x = s.n_x, n_m = s.n_m, n_y = s.n_y, n_v = s.n_v(), n_w = s.n_w();
+  float* leaf = to.leaves.data() + static_cast<std::size_t>(l) * to.stride;
+  const auto of = [&](Group g, int each) {
+    return p[g].empty() ? nullptr : p[g].data() + static_cast<std::size_t>(l) * static_cast<std::size_t>(each);
+  };
+  const float *write = of(Group::kWrite, n_m * n_w), *bias = of(Group::kBias, n_m), *output = of(Group::kOutput, n_y),
+              *linear = of(Group::kLinear, n_y * n_v), *gate = of(Group::kGate, n_m), *rate = of(Group::kRate, n_m);
+  for (int k = 0; k < n_m; ++k) {
+    leaf[k] = bias != nullptr ? bias[k] : 0.0F;
+    leaf[to.gate_logit + k] = gate[k];
+    if (rate != nullptr) leaf[to.rate_logit + k] = rate[k];
+  }
+  const auto transpose = [&](int from, int n, float* rows) {
+    for (int f = 0; f < n; ++f)
+      for (int k = 0; k < n_m; ++k) rows[f * kLanes + k] = write[k * n_w + from + f];
+  };
+  transpose(0, n_x, leaf + to.inputs);
+  transpose(n_x, to.n_read, leaf + to.memory);
+  for (int k = 0; k < to.n_read; ++k) std::copy_n(write + k * n_w + n_x, n_m, leaf + to.reads + k * kLanes);
+  for (int k = 0; k < n_y; ++k) {
+    float* row = leaf + to.outputs + static_cast<std::size_t>(k) * to.v_step;
+    row[kLanes + n_x] = output[k];
+    if (linear == nullptr) continue;
+    std::copy_n(linear + k * n_v, n_x, row + kLanes);
+    std::copy_n(linear + k * n_v + n_x, n_m, row);
+  }
+}
+
+// The rows of the leaves, and what they are worth, as the kernels with sequences side by side read them.
+void fill_rows(const Parameters<float>& p, bool invariant, PreparedTree& tree) {
+  const Shape& s = p.shape;
+  for (int g = static_cast<int>(Group::kOutput); g < kGroups; ++g) {
+    const std::span<const float> group = p[static_cast<Group>(g)];
+    const std::size_t width = group.size() / s.leaves();
+    if (width == 0) continue;
+    for (int l = 0; l < s.leaves(); ++l)
+      std::memcpy(tree.rows.data() + static_cast<std::size_t>(l) * tree.stride + tree.at[g], group.data() + l * width,
+                  width * sizeof(float));
+  }
+  tree.worth_begin = invariant ? 1 : 0;
+  for (std::int32_t l = 0; l < s.leaves(); ++l) {
+    float* worth = tree.worths.data() + static_cast<std::ptrdiff_t>(l) * tree.row;
+    std::memcpy(worth, tree.leaf_row(l), static_cast<std::size_t>(tree.used) * sizeof(float));
+    if (invariant)
+      for (int k = s.n_y; k-- > 0;) worth[k] -= worth[0];
+  }
+}
+
 }  // namespace
 
 void prepare(const Parameters<float>& p, const GradientForm& form, const Objective& objective, PreparedTree& tree) {
@@ -117,6 +203,8 @@ void prepare(const Parameters<float>& p, const GradientForm& form, const Objecti
     tree.rows.assign(static_cast<std::size_t>(s.leaves()) * tree.stride + kOverRead, 0.0F);
     tree.worths.assign(static_cast<std::size_t>(s.leaves()) * tree.row, 0.0F);
     tree.worth_outputs = s.form.leaf_output == LeafOutput::kLinear ? tree.used : s.n_y;
+    tree.cells.used = cells_side_by_side(s);
+    if (tree.cells.used) lay_out_cells(s, tree.cells);
   }
   tree.missing_right = p.missing_right;
   tree.missing_goes_right.assign(p.missing_right.begin(), p.missing_right.end());
@@ -130,37 +218,35 @@ void prepare(const Parameters<float>& p, const GradientForm& form, const Objecti
     tree.feature_number[i] = static_cast<float>(f);
     tree.threshold[i] = p[Group::kThreshold][static_cast<std::size_t>(i) * s.n_v() + f];
   }
-  for (int g = static_cast<int>(Group::kOutput); g < kGroups; ++g) {
-    const std::span<const float> group = p[static_cast<Group>(g)];
-    const std::size_t width = group.size() / s.leaves();
-    if (width == 0) continue;
-    for (int l = 0; l < s.leaves(); ++l)
-      std::memcpy(tree.rows.data() + static_cast<std::size_t>(l) * tree.stride + tree.at[g], group.data() + l * width,
-                  width * sizeof(float));
-  }
-  tree.worth_begin = invariant ? 1 : 0;
-  for (std::int32_t l = 0; l < s.leaves(); ++l) {
-    float* worth = tree.worths.data() + static_cast<std::ptrdiff_t>(l) * tree.row;
-    std::memcpy(worth, tree.leaf_row(l), static_cast<std::size_t>(tree.used) * sizeof(float));
-    if (invariant)
-      for (int k = s.n_y; k-- > 0;) worth[k] -= worth[0];
+  if (tree.cells.used) {
+    for (int i = 0; i < s.nodes(); ++i) {
+      const int f = tree.feature[static_cast<std::size_t>(i)];
+      tree.cells.place[static_cast<std::size_t>(i)] = f < s.n_x ? kLanes + f : f - s.n_x;
+    }
+    for (int l = 0; l < s.leaves(); ++l) fill_cells(p, l, tree.cells);
+  } else {
+    fill_rows(p, invariant, tree);
   }
   const std::size_t cells = p[Group::kGate].size();
   AlignedVector<float> argument(padded(cells)), slope(argument.size()), value(argument.size());
+  const CellLayout& in_cells = tree.cells;
   const auto each_cell = [&](Group group, const auto& visit) {
     std::copy(p[group].begin(), p[group].end(), argument.begin());
     kernels().sigmoid_slopes(argument.data(), argument.size(), slope.data(), value.data());
     for (std::size_t l = 0, i = 0; l < static_cast<std::size_t>(s.leaves()); ++l)
-      for (int k = 0; k < s.n_m; ++k, ++i) visit(tree.rows.data() + l * tree.stride, k, i);
+      for (int k = 0; k < s.n_m; ++k, ++i)
+        visit((in_cells.used ? tree.cells.leaves.data() + l * in_cells.stride : tree.rows.data() + l * tree.stride) + k,
+              i);
   };
-  each_cell(Group::kGate, [&](float* row, int k, std::size_t i) {
-    row[tree.gate + k] =
-        std::copysign(std::max(slope[i], std::numeric_limits<float>::min()), argument[i] >= 0.0F ? 1.0F : -1.0F);
+  const int gate = in_cells.used ? in_cells.gate : tree.gate, blend = in_cells.used ? in_cells.blend : tree.blend,
+            blend_slope = in_cells.used ? in_cells.blend_slope : tree.blend_slope;
+  each_cell(Group::kGate, [&](float* at, std::size_t i) {
+    at[gate] = std::copysign(std::max(slope[i], std::numeric_limits<float>::min()), argument[i] >= 0.0F ? 1.0F : -1.0F);
   });
   if (!tree.blends()) return;
-  each_cell(Group::kRate, [&](float* row, int k, std::size_t i) {
-    row[tree.blend + k] = value[i];
-    row[tree.blend_slope + k] = slope[i];
+  each_cell(Group::kRate, [&](float* at, std::size_t i) {
+    at[blend] = value[i];
+    at[blend_slope] = slope[i];
   });
 }
 

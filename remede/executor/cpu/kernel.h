@@ -23,6 +23,35 @@ inline constexpr int kDenseDepth = 8;
 // Numbers behind the last row that kernels may read (and not use): they take columns several at a time.
 inline constexpr int kOverRead = 4;
 
+// The leaves in the layout of the kernel that lays cells side by side (cells-inl.h). Offsets count floats.
+struct CellLayout {
+  bool used = false;  // this kernel takes the tree
+  bool linear = false;
+  int n_x = 0, n_m = 0, n_y = 0;
+  int n_read = 0;          // cells that writes read: n_m or none
+  std::size_t v_step = 0;  // memory (kLanes), inputs, a one, zeros: whole vectors
+  // In a leaf: the writes' biases (kLanes), then these.
+  int inputs = 0;          // (n_x, kLanes) what the writes read of each input
+  int memory = 0;          // (n_read, kLanes) and of each cell
+  int reads = 0;           // (n_read, kLanes) the same, write by write
+  int gate = 0;            // (kLanes) as in PreparedTree; 0 beyond n_m, as are the following
+  int blend = 0;           // (kLanes)
+  int blend_slope = 0;     // (kLanes)
+  int gate_logit = 0;      // (kLanes)
+  int rate_logit = 0;      // (kLanes)
+  int outputs = 0;         // (n_y, v_step) what the outputs read of v
+  std::size_t stride = 0;  // from one leaf to the next
+  // In the sums of a leaf: of the writes (v_step, kLanes), then these.
+  int sum_gate = 0;     // (kLanes)
+  int sum_rate = 0;     // (kLanes)
+  int sum_outputs = 0;  // (n_y, v_step)
+  std::size_t sum_stride = 0;
+  std::vector<std::ptrdiff_t> place;  // (nodes) of the feature in v
+  AlignedVector<float> leaves;        // (leaves, stride)
+  AlignedVector<float> one_hot;       // (kLanes, kLanes)
+  const float* leaf(std::int32_t l) const { return leaves.data() + static_cast<std::size_t>(l) * stride; }
+};
+
 // The parameters of a batch in the kernels' layout. Read-only while the pieces of the batch run.
 struct PreparedTree {
   Shape shape;
@@ -49,6 +78,7 @@ struct PreparedTree {
   // (classes), the derivatives by the outputs sum to 0: outputs count from the first one, whose column is left out.
   // Where no derivative comes back from later steps, only the columns before worth_outputs are not 0.
   AlignedVector<float> worths;  // (leaves, row)
+  CellLayout cells;
   int worth_begin = 0;
   int worth_outputs = 0;
   const float* leaf_row(std::int32_t leaf) const { return rows.data() + static_cast<std::ptrdiff_t>(leaf) * stride; }
@@ -88,6 +118,13 @@ struct Scratch {
   AlignedVector<float> r;                   // (depth, kLanes)
   AlignedVector<float> lane_sums;           // shallow: (leaves, row, kLanes) sums of F of this piece, lane by lane
   std::vector<std::uint8_t> has_lane_sums;  // (leaves) those that are begun
+  AlignedVector<float> cell_columns;        // cells side by side: (T, kLanes) base + W v of the reached leaf
+  AlignedVector<float> cell_a;              // (T, kLanes) the derivative by them
+  AlignedVector<float> cell_turned;         // (v_step, kLanes) v of sixteen steps
+  std::vector<std::uint32_t> cell_order;    // (T) the steps of a sequence, leaf by leaf
+  std::vector<std::size_t> cell_begin;      // (leaves + 1) where in it each leaf's steps begin
+  AlignedVector<float> cell_sums;           // (leaves, sum_stride)
+  AlignedVector<float> cell_node_sums;      // (nodes, v_step)
   AlignedVector<float> tested;              // shallow: (depth, kLanes) the number of the feature each lane's path tests
 };
 
