@@ -61,6 +61,16 @@ void signal(benchmark::State& state) {
   run(state, *engine, w, true);
 }
 
+// The event stage: depth and inputs; five cells, constant leaves, 32 sequences of 40 steps.
+void event(benchmark::State& state) {
+  const auto engine = make_engine();
+  LeafForm form;
+  form.write_rule = WriteRule::kBlend;
+  form.write_bias = true;
+  run(state, *engine, {{static_cast<int>(state.range(0)), static_cast<int>(state.range(1)), 5, 3, form}, 32, 40, 1}, true);
+}
+
+BENCHMARK(event)->ArgsProduct({{4, 5, 6}, {1, 2, 4, 8, 15, 30}});
 BENCHMARK(signal)->ArgsProduct({{0, 1, 2, 3, 4}, {1, 16}});
 BENCHMARK(plain)->Arg(6)->Arg(10);
 BENCHMARK(fast)->ArgsProduct({{4, 6, 8, 10, 12}, {32, 512}});

@@ -53,11 +53,16 @@ std::vector<Identified> identify(const TrainingData& data, std::uint64_t seed, c
                                  int threads, const std::function<bool()>& stop) {
   if (data.training.value.empty()) return {};
   std::vector<std::optional<Parameters<float>>> starts(static_cast<std::size_t>(options.starts));
+  std::vector<Random> random;
+  std::vector<LinearSystemOptions> drawn;
+  for (std::size_t i = 0; i < starts.size(); ++i) {
+    random.emplace_back(seed, kIdentifyStream + i);
+    drawn.push_back(draw(random.back()));
+  }
+  LinearSystems systems(data.training, data.continues, data.fill);
+  systems.fit(drawn, threads, stop);
   parallel_for(starts.size(), threads, [&](std::size_t i, int) {
-    if (stop && stop()) return;
-    Random random(seed, kIdentifyStream + i);
-    const LinearSystemOptions drawn = draw(random);
-    starts[i] = linear_start(data.training, data.continues, data.fill, drawn, random);
+    if (!(stop && stop())) starts[i] = systems.start(drawn[i], random[i]);
   });
   std::vector<Identified> all;
   for (std::optional<Parameters<float>>& start : starts)

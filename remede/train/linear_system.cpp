@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <tuple>
 #include <vector>
 
 #include <Eigen/Cholesky>
@@ -9,19 +11,14 @@
 #include <Eigen/Eigenvalues>
 
 #include "remede/base/arithmetic.h"
+#include "remede/base/threads.h"
 
 namespace remede {
-namespace {
 
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-constexpr int kHankelBlocks = 100;            // past and future steps of the Hankel matrix
-constexpr int kMostHankelRows = 400;          // outputs times blocks: more outputs get fewer blocks
-constexpr int kMostArxColumns = 600;          // of the least-squares problem
-constexpr double kRidge = 1e-6;               // of the least-squares problems, relative to their mean diagonal
-constexpr double kLeastSingularValue = 1e-9;  // relative to the largest: directions below it are not states
-constexpr double kExtraWeight = 0.3;          // standard deviation of the weights of extra cells
+namespace linear {
 
 // One recording: inputs with missing values filled in, targets with their weights.
 struct Recording {
@@ -29,6 +26,33 @@ struct Recording {
   MatrixXd y;       // (steps, n_y)
   VectorXd weight;  // (steps)
 };
+
+// y_t = sum of past[i] y_(t-1-i) + sum of now[i] x_(t-i) + constant.
+struct Arx {
+  std::vector<MatrixXd> past;  // (order) of (n_y, n_y)
+  std::vector<MatrixXd> now;   // (order + 1) of (n_y, n_x)
+};
+
+// s' = a s + b x, y = c s + d x + constant, from the state s0.
+struct System {
+  MatrixXd a, b, c, d;
+  VectorXd constant, s0;
+};
+
+}  // namespace linear
+
+namespace {
+
+using linear::Arx;
+using linear::Recording;
+using linear::System;
+
+constexpr int kHankelBlocks = 100;            // past and future steps of the Hankel matrix
+constexpr int kMostHankelRows = 400;          // outputs times blocks: more outputs get fewer blocks
+constexpr int kMostArxColumns = 600;          // of the least-squares problem
+constexpr double kRidge = 1e-6;               // of the least-squares problems, relative to their mean diagonal
+constexpr double kLeastSingularValue = 1e-9;  // relative to the largest: directions below it are not states
+constexpr double kExtraWeight = 0.3;          // standard deviation of the weights of extra cells
 
 std::vector<Recording> recordings_of(const Sequences& data, std::span<const std::uint8_t> continues,
                                      std::span<const float> fill) {
@@ -91,12 +115,6 @@ double largest_modulus(const MatrixXd& a) {
   return solver.info() == Eigen::Success ? solver.eigenvalues().cwiseAbs().maxCoeff() : 0;
 }
 
-// y_t = sum of past[i] y_(t-1-i) + sum of now[i] x_(t-i) + constant.
-struct Arx {
-  std::vector<MatrixXd> past;  // (order) of (n_y, n_y)
-  std::vector<MatrixXd> now;   // (order + 1) of (n_y, n_x)
-};
-
 std::optional<Arx> fit_arx(const std::vector<Recording>& all, int n_x, int n_y, int order) {
   const int columns = order * n_y + (order + 1) * n_x + 1;
   if (columns > kMostArxColumns) return std::nullopt;
@@ -151,12 +169,6 @@ std::vector<MatrixXd> impulse_response(const Arx& arx, int n_x, int n_y, int cou
   }
   return response;
 }
-
-// s' = a s + b x, y = c s + d x + constant, from the state s0.
-struct System {
-  MatrixXd a, b, c, d;
-  VectorXd constant, s0;
-};
 
 // Ho and Kalman's method: states from the singular vectors of the Hankel matrix of the impulse response. Gives a and c.
 std::optional<System> realise(const std::vector<MatrixXd>& response, int n_x, int n_y, int states, double limit) {
@@ -293,18 +305,19 @@ void copy_leaf(Parameters<float>& p) {
   }
 }
 
-// Every node splits an input or a state at one of its middle quantiles. `values`: (inputs and states) of (steps).
-void draw_splits(std::vector<std::vector<double>>& values, Random& random, Parameters<float>& p) {
-  for (std::vector<double>& of : values) std::sort(of.begin(), of.end());
+// Every node splits an input or a state at one of its middle quantiles. Both: (columns) of (steps).
+void draw_splits(const std::vector<std::vector<double>>& inputs, const std::vector<std::vector<double>>& states,
+                 Random& random, Parameters<float>& p) {
   const auto n_v = static_cast<std::size_t>(p.shape.n_v());
   for (int i = 0; i < p.shape.nodes(); ++i) {
-    const std::size_t feature = random.below(values.size());
+    const std::size_t feature = random.below(inputs.size() + states.size());
     const double quantile = random.uniform(0.25, 0.75);
-    const std::vector<double>& of = values[feature];
+    std::vector<double> of = feature < inputs.size() ? inputs[feature] : states[feature - inputs.size()];
+    const auto place = of.begin() + static_cast<std::ptrdiff_t>(quantile * static_cast<double>(of.size() - 1));
+    std::nth_element(of.begin(), place, of.end());
     const std::size_t at = static_cast<std::size_t>(i) * n_v + feature;
     p[Group::kIndex][at] = 1.0F;
-    p[Group::kThreshold][at] =
-        static_cast<float>(of[static_cast<std::size_t>(quantile * static_cast<double>(of.size() - 1))]);
+    p[Group::kThreshold][at] = static_cast<float>(*place);
   }
 }
 
@@ -321,32 +334,85 @@ std::vector<std::vector<double>> inputs_of(const std::vector<Recording>& all, in
 
 }  // namespace
 
+struct LinearSystems::Fitted {
+  int n_x = 0, n_y = 0;
+  bool usable = false;
+  std::vector<linear::Recording> recordings;
+  std::vector<std::vector<double>> inputs;                                        // (n_x) of (steps)
+  std::map<std::pair<int, double>, std::optional<linear::Arx>> arx;               // by order and largest pole
+  std::map<std::tuple<int, double, int>, std::optional<linear::System>> systems;  // by these and states
+};
+
+LinearSystems::LinearSystems(const Sequences& data, std::span<const std::uint8_t> continues,
+                             std::span<const float> fill)
+    : fitted_(std::make_unique<Fitted>()) {
+  fitted_->n_x = data.n_x;
+  fitted_->n_y = data.n_y;
+  fitted_->usable = data.n_x > 0 && !data.value.empty();
+  if (!fitted_->usable) return;
+  fitted_->recordings = recordings_of(data, continues, fill);
+  fitted_->inputs = inputs_of(fitted_->recordings, data.n_x);
+}
+
+LinearSystems::~LinearSystems() = default;
+
+void LinearSystems::fit(std::span<const LinearSystemOptions> all, int threads, const std::function<bool()>& stop) {
+  Fitted& to = *fitted_;
+  if (!to.usable) return;
+  for (const LinearSystemOptions& o : all) {
+    to.arx.try_emplace({o.arx_order, o.largest_pole});
+    to.systems.try_emplace({o.arx_order, o.largest_pole, o.states});
+  }
+  const auto each = [&](auto& map, const auto& make) {
+    std::vector<typename std::remove_reference_t<decltype(map)>::value_type*> entries;
+    for (auto& entry : map) entries.push_back(&entry);
+    parallel_for(entries.size(), threads, [&](std::size_t i, int) {
+      if (!(stop && stop())) entries[i]->second = make(entries[i]->first);
+    });
+  };
+  each(to.arx, [&](const auto& key) {
+    std::optional<Arx> arx = fit_arx(to.recordings, to.n_x, to.n_y, key.first);
+    if (arx) limit_poles(*arx, to.n_y, key.second);
+    return arx;
+  });
+  each(to.systems, [&](const auto& key) -> std::optional<System> {
+    const auto& [order, pole, states] = key;
+    const std::optional<Arx>& arx = to.arx.at({order, pole});
+    if (!arx) return std::nullopt;
+    const std::vector<MatrixXd> response = impulse_response(*arx, to.n_x, to.n_y, 2 * kHankelBlocks);
+    std::optional<System> system = realise(response, to.n_x, to.n_y, states, pole);
+    if (!system || !fit_inputs(to.recordings, to.n_x, to.n_y, *system)) return std::nullopt;
+    return system;
+  });
+}
+
+std::optional<Parameters<float>> LinearSystems::start(const LinearSystemOptions& options, Random& random) const {
+  const Fitted& from = *fitted_;
+  const auto found = from.systems.find({options.arx_order, options.largest_pole, options.states});
+  if (found == from.systems.end() || !found->second) return std::nullopt;
+  System system = *found->second;
+  VectorXd shift;
+  std::vector<std::vector<double>> levels;
+  if (!to_cells(from.recordings, options.blend, options.largest_cell, system, shift, levels)) return std::nullopt;
+  Shape shape;
+  shape.depth = options.depth;
+  shape.n_x = from.n_x;
+  shape.n_m = static_cast<int>(system.a.rows()) + options.extra_cells;
+  shape.n_y = from.n_y;
+  shape.form = {WriteRule::kBlend, WriteReads::kInputsAndMemory, true, LeafOutput::kLinear, OutputOrder::kZero};
+  Parameters<float> start(shape);
+  write_leaf(system, shift, options.blend, random, start);
+  copy_leaf(start);
+  draw_splits(from.inputs, levels, random, start);
+  return start;
+}
+
 std::optional<Parameters<float>> linear_start(const Sequences& data, std::span<const std::uint8_t> continues,
                                               std::span<const float> fill, const LinearSystemOptions& options,
                                               Random& random) {
-  if (data.n_x == 0 || data.value.empty()) return std::nullopt;
-  const std::vector<Recording> all = recordings_of(data, continues, fill);
-  std::optional<Arx> arx = fit_arx(all, data.n_x, data.n_y, options.arx_order);
-  if (!arx) return std::nullopt;
-  limit_poles(*arx, data.n_y, options.largest_pole);
-  const std::vector<MatrixXd> response = impulse_response(*arx, data.n_x, data.n_y, 2 * kHankelBlocks);
-  std::optional<System> system = realise(response, data.n_x, data.n_y, options.states, options.largest_pole);
-  VectorXd shift;
-  if (!system || !fit_inputs(all, data.n_x, data.n_y, *system)) return std::nullopt;
-  std::vector<std::vector<double>> values = inputs_of(all, data.n_x), levels;
-  if (!to_cells(all, options.blend, options.largest_cell, *system, shift, levels)) return std::nullopt;
-  values.insert(values.end(), levels.begin(), levels.end());
-  Shape shape;
-  shape.depth = options.depth;
-  shape.n_x = data.n_x;
-  shape.n_m = static_cast<int>(system->a.rows()) + options.extra_cells;
-  shape.n_y = data.n_y;
-  shape.form = {WriteRule::kBlend, WriteReads::kInputsAndMemory, true, LeafOutput::kLinear, OutputOrder::kZero};
-  Parameters<float> start(shape);
-  write_leaf(*system, shift, options.blend, random, start);
-  copy_leaf(start);
-  draw_splits(values, random, start);
-  return start;
+  LinearSystems systems(data, continues, fill);
+  systems.fit({&options, 1}, 1, {});
+  return systems.start(options, random);
 }
 
 }  // namespace remede

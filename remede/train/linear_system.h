@@ -2,6 +2,8 @@
 // written as a leaf whose cells are the states, in the nearly linear range of tanh.
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 
@@ -21,8 +23,27 @@ struct LinearSystemOptions {
   double largest_cell = 0.4;     // and largest argument of tanh: beyond, tanh bends what the system says
 };
 
-// Nothing where the data do not determine a system: too few rows, no inputs, or a response that is not finite.
-// `continues` as for levenberg(). REQUIRES: regression; values and inputs standardised.
+// The systems of one data set. REQUIRES: regression; values and inputs standardised. `continues` as for levenberg().
+class LinearSystems {
+ public:
+  LinearSystems(const Sequences& data, std::span<const std::uint8_t> continues, std::span<const float> fill);
+  ~LinearSystems();
+  LinearSystems(const LinearSystems&) = delete;
+  LinearSystems& operator=(const LinearSystems&) = delete;
+
+  // Fits what starts with these options need: every order and every number of states once.
+  void fit(std::span<const LinearSystemOptions> all, int threads, const std::function<bool()>& stop);
+
+  // Nothing where the data do not determine a system: too few rows, no inputs, or a response that is not finite.
+  // REQUIRES: fitted.
+  std::optional<Parameters<float>> start(const LinearSystemOptions& options, Random& random) const;
+
+ private:
+  struct Fitted;
+  std::unique_ptr<Fitted> fitted_;
+};
+
+// One start alone.
 std::optional<Parameters<float>> linear_start(const Sequences& data, std::span<const std::uint8_t> continues,
                                               std::span<const float> fill, const LinearSystemOptions& options,
                                               Random& random);

@@ -193,7 +193,8 @@ std::vector<Portfolio> draw_portfolios(const Config& config, const TrainingData&
   std::uint64_t number = 0;
   for (const Regime regime : regimes) {
     Portfolio& stage = stages.emplace_back();
-    if (regime == Regime::kEventAgain) stage.entry = recipe.another_draw;
+    // A few constants hardly ever give values exactly: in regression a second draw would be for nothing.
+    if (regime == Regime::kEventAgain) stage.entry = classifies(data.objective) ? recipe.another_draw : 0.0;
     // The paper's leaf finds its way from fewer starts, and there is no second stage.
     int starts = config.form == FormChoice::kPaper ? static_cast<int>(recipe.papers_leaf_starts * starts_of(config))
                                                    : starts_of(config);

@@ -44,7 +44,7 @@ class CpuEngine final : public Engine {
   BatchLoss run(const Parameters<float>& parameters, const GradientForm& form, const Objective& objective,
                 const Sequences& data, std::span<const float> fill, std::span<const std::uint32_t> batch, bool gradient,
                 const Carry* carry) {
-    cpu::prepare(parameters, form, objective, tree_);
+    cpu::prepare(parameters, form, objective, batch.size(), tree_);
     order_.assign(batch.begin(), batch.end());
     // Longest first, so that lanes of a block end together: no step of a long sequence is paid for by a short one.
     const auto longer = [&](std::uint32_t a, std::uint32_t b) { return data.length(a) > data.length(b); };

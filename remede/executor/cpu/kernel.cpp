@@ -91,9 +91,11 @@ const Kernels& kernels() {
 
 std::size_t padded(std::size_t n) { return (n + 15) / kLanes * kLanes; }
 
-// Whether a step is quicker with the cells of one sequence side by side than with sixteen sequences side by side.
-bool cells_side_by_side(const Shape& s) {
-  return s.form.leaf_output == LeafOutput::kLinear && s.n_m > 0 && s.n_m <= kLanes && s.depth <= kDenseDepth;
+// Whether a step is quicker with the cells of one sequence side by side than with sixteen sequences side by side: where
+// leaves have long rows, or sequences are too few to fill the lanes.
+bool cells_side_by_side(const Shape& s, int row, std::size_t sequences) {
+  const auto lanes = static_cast<int>(std::clamp<std::size_t>(sequences, 1, kLanes));
+  return s.n_m > 0 && s.n_m <= kLanes && s.depth <= kDenseDepth && row * kLanes >= kCellsRow * lanes;
 }
 
 void lay_out_cells(const Shape& s, CellLayout& to) {
@@ -176,7 +178,8 @@ void fill_rows(const Parameters<float>& p, bool invariant, PreparedTree& tree) {
 
 }  // namespace
 
-void prepare(const Parameters<float>& p, const GradientForm& form, const Objective& objective, PreparedTree& tree) {
+void prepare(const Parameters<float>& p, const GradientForm& form, const Objective& objective, std::size_t sequences,
+             PreparedTree& tree) {
   const Shape& s = p.shape;
   const bool invariant = shift_invariant(objective);
   tree.form = form;
@@ -203,9 +206,10 @@ void prepare(const Parameters<float>& p, const GradientForm& form, const Objecti
     tree.rows.assign(static_cast<std::size_t>(s.leaves()) * tree.stride + kOverRead, 0.0F);
     tree.worths.assign(static_cast<std::size_t>(s.leaves()) * tree.row, 0.0F);
     tree.worth_outputs = s.form.leaf_output == LeafOutput::kLinear ? tree.used : s.n_y;
-    tree.cells.used = cells_side_by_side(s);
-    if (tree.cells.used) lay_out_cells(s, tree.cells);
+    tree.cells.leaves.clear();
   }
+  tree.cells.used = cells_side_by_side(s, tree.used, sequences);
+  if (tree.cells.used && tree.cells.leaves.empty()) lay_out_cells(s, tree.cells);
   tree.missing_right = p.missing_right;
   tree.missing_goes_right.assign(p.missing_right.begin(), p.missing_right.end());
   for (int i = 0; i < s.nodes(); ++i) {

@@ -20,6 +20,10 @@ namespace remede::cpu {
 
 // Up to this depth visiting every node costs less than following every lane's path (docs/performance.md).
 inline constexpr int kDenseDepth = 8;
+// From so many numbers in a leaf's row on, cells lie side by side instead of sequences, which are then computed one by
+// one; fewer where a batch does not fill the lanes with sequences. Where the two kernels are equally quick
+// (docs/performance.md).
+inline constexpr int kCellsRow = 256;
 // Numbers behind the last row that kernels may read (and not use): they take columns several at a time.
 inline constexpr int kOverRead = 4;
 
@@ -139,7 +143,7 @@ struct Piece {
 // The kernels of the widest vectors this machine has, or of those that REMEDE_VECTOR names (avx512, avx2, sse4,
 // portable). finish: the gradient of scale * loss.
 void prepare(const Parameters<float>& parameters, const GradientForm& form, const Objective& objective,
-             PreparedTree& tree);
+             std::size_t sequences, PreparedTree& tree);
 void run_piece(const PreparedTree& tree, const Piece& piece, Scratch& scratch, PieceSums& sums);
 void finish(const Parameters<float>& parameters, const PreparedTree& tree, const PieceSums& sums, float scale,
             Parameters<float>& gradient);
