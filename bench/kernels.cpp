@@ -67,7 +67,8 @@ void event(benchmark::State& state) {
   LeafForm form;
   form.write_rule = WriteRule::kBlend;
   form.write_bias = true;
-  run(state, *engine, {{static_cast<int>(state.range(0)), static_cast<int>(state.range(1)), 5, 3, form}, 32, 40, 1}, true);
+  run(state, *engine, {{static_cast<int>(state.range(0)), static_cast<int>(state.range(1)), 5, 3, form}, 32, 40, 1},
+      true);
 }
 
 BENCHMARK(event)->ArgsProduct({{4, 5, 6}, {1, 2, 4, 8, 15, 30}});
