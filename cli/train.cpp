@@ -28,6 +28,7 @@
 #include "remede/model/size.h"
 #include "remede/schema/roles.h"
 #include "remede/simplify/simplify.h"
+#include "remede/train/adapt.h"
 #include "remede/train/fit.h"
 #include "remede/train/prepare.h"
 #include <CLI/CLI.hpp>
@@ -47,7 +48,8 @@ struct TrainFlags {
   std::string resume;
   Roles roles;
   std::string split;
-  std::string frontier;  // folder
+  std::string frontier;    // folder
+  std::string start_from;  // a model file
   GivenParameters given;
   bool quiet = false;
   bool verbose = false;
@@ -221,6 +223,26 @@ Dataset read_training(const TrainFlags& flags, const Config& config, std::option
   return training;
 }
 
+// Data for a model that exists, read as it reads them.
+Dataset read_for_start(const TrainFlags& flags, const Model& start, std::optional<Dataset>& validation,
+                       std::optional<Dataset>& test) {
+  if (test_share(flags))
+    throw UsageError("train: --test with a share cannot be combined with --start-from; give the test data as a file");
+  const auto read = [&](const std::string& path) { return read_dataset(path, start.schema, flags.roles, true); };
+  if (!flags.validation.empty()) validation = read(flags.validation);
+  if (!flags.test.empty()) test = read(flags.test);
+  return read(flags.data);
+}
+
+void expect_alone(const TrainFlags& flags) {
+  if (flags.start_from.empty()) return;
+  for (const auto& [name, text] : {std::pair<const char*, const std::string&>{"--resume", flags.resume},
+                                   {"--checkpoint", flags.checkpoint},
+                                   {"--split", flags.split},
+                                   {"--frontier", flags.frontier}})
+    if (!text.empty()) throw UsageError(fmt::format("train: expected --start-from or {}, got both", name));
+}
+
 // The command's files, and those that a checkpoint names. A run that is resumed may go on in its own checkpoint.
 void check_train_files(const CLI::App& verb, const TrainFlags& flags, const std::string& checkpoint) {
   CommandFiles files{
@@ -243,6 +265,7 @@ void check_train_files(const CLI::App& verb, const TrainFlags& flags, const std:
 
 void train(const CLI::App& verb, TrainFlags flags) {
   const auto began = std::chrono::steady_clock::now();
+  expect_alone(flags);
   std::optional<Checkpoint> from;
   if (!flags.resume.empty()) from = load_checkpoint(flags.resume);
   if (from) take_from(from->notes, flags);
@@ -263,7 +286,10 @@ void train(const CLI::App& verb, TrainFlags flags) {
   expect_writable(flags.checkpoint);
 
   std::optional<Dataset> validation, test;
-  const Dataset training = read_training(flags, config, validation, test);
+  std::optional<Model> start;
+  if (!flags.start_from.empty()) start = load_model(flags.start_from);
+  const Dataset training =
+      start ? read_for_start(flags, *start, validation, test) : read_training(flags, config, validation, test);
   show_notes(flags.data, training, flags.quiet);
   if (validation && !flags.validation.empty()) show_notes(flags.validation, *validation, flags.quiet);
   if (test && !test_share(flags)) show_notes(flags.test, *test, flags.quiet);
@@ -281,7 +307,9 @@ void train(const CLI::App& verb, TrainFlags flags) {
   callbacks.checkpoint_due = [&] { return checkpoint.due(); };
   callbacks.checkpoint = [&](const Checkpoint& c) { checkpoint.write(c); };
   callbacks.seconds_spent = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-  Fit result = fit(training, validation ? &*validation : nullptr, config, callbacks, from ? &*from : nullptr);
+  const Dataset* const judged = validation ? &*validation : nullptr;
+  Fit result = start ? adapt(*start, training, judged, config, callbacks)
+                     : fit(training, judged, config, callbacks, from ? &*from : nullptr);
   if (test) score_on_test(*test, config.threads, result);
   if (config.simplify) result.model = without_unused_inputs(result.model);
   line.clear();
@@ -331,6 +359,9 @@ void add_train(CLI::App& app) {
   reads_file(
       verb->add_option("--resume", flags->resume, "Continue the run that wrote this checkpoint, to the same model")
           ->type_name("CHECKPOINT"));
+  reads_file(verb->add_option("--start-from", flags->start_from,
+                              "Keep the structure of this model and adapt its numbers to the data")
+                 ->type_name("MODEL"));
   verb->add_option("--frontier", flags->frontier, "Save the best model of every size here, and a page with their curve")
       ->type_name("FOLDER");
   verb->add_flag("--parameters-page", flags->parameters_page, "Print docs/parameters.md")->group("");

@@ -26,6 +26,7 @@
 #include "remede/base/error.h"
 #include "remede/data/parts.h"
 #include "remede/simplify/simplify.h"
+#include "remede/train/adapt.h"
 #include "remede/train/cross_validate.h"
 #include "remede/train/prepare.h"
 
@@ -241,7 +242,7 @@ std::exception_ptr run_watched(Watch& watch, const nb::object& callback, Work wo
 
 // Returns what the fit left, or only what was raised where it left nothing.
 nb::dict fit_data(const Dataset& training, const Dataset* validation, const Settings& settings,
-                  const nb::object& callback, const Dataset* test) {
+                  const nb::object& callback, const Dataset* test, const Model* start) {
   const Config config = config_of(settings);
   Watch watch;
   Callbacks callbacks;
@@ -250,7 +251,8 @@ nb::dict fit_data(const Dataset& training, const Dataset* validation, const Sett
   std::optional<Fit> found;
   std::vector<std::pair<std::string, double>> importances;
   const std::exception_ptr failure = run_watched(watch, callback, [&] {
-    found = fit(training, validation, config, callbacks);
+    found = start != nullptr ? adapt(*start, training, validation, config, callbacks)
+                             : fit(training, validation, config, callbacks);
     if (test != nullptr) score_on_test(*test, config.threads, *found);
     importances = column_importances(found->model, training, config.threads);
     if (config.simplify) found->model = without_unused_inputs(found->model);
@@ -405,7 +407,7 @@ void bind_fit(nb::module_& module) {
   module.def("cross_validate", &cross_validate_data, nb::arg("raw"), nb::arg("folds"), nb::arg("forward"),
              nb::arg("settings"), nb::arg("callback").none());
   module.def("fit", &fit_data, nb::arg("training"), nb::arg("validation").none(), nb::arg("settings"),
-             nb::arg("callback").none(), nb::arg("test").none());
+             nb::arg("callback").none(), nb::arg("test").none(), nb::arg("start").none());
 }
 
 }  // namespace remede::python

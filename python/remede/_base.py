@@ -11,12 +11,13 @@ import numpy as np
 
 from . import _native
 from ._deploy import Deployable
-from ._explain import Explainable
+from ._explain import Explainable, pair_of
 from ._inputs import Packed
 from ._parameters import PARAMETERS
 from ._progress import progress_bar
 from ._reading import all_numbered
 from ._settings import SETTING_NAMES, given_settings, seed_of, setting_text, threads_of
+from ._targets import align_weights
 from ._trace import Trace
 
 Callback = Callable[[_native.Progress], Any]
@@ -29,7 +30,7 @@ class Estimator(Deployable, Explainable):
     # Training
 
     def fit(self: Self, X: Any, y: Any = None, sample_weight: Any = None, *, validation: Any = None,
-            test: Any = None, callbacks: Callback | Iterable[Callback] | None = None) -> Self:
+            test: Any = None, callbacks: Callback | Iterable[Callback] | None = None, start_from: Any = None) -> Self:
         """Learns a tree.
 
         X: a 2-D array (each row a sequence of one step), a list of 2-D arrays (steps, inputs), a 3-D array (see `axes`), a pandas,
@@ -44,10 +45,16 @@ class Estimator(Deployable, Explainable):
             it (whole sequences; of a single sequence its end).
         callbacks: called with a `Progress` while training runs; one that returns True ends it with the best model so far.
 
+        start_from: a fitted estimator, or the path of a model file. Its structure is kept (splits, cells, terms), and its numbers are adapted to
+            these data; where nothing does better on the validation data, the model stays as it is. X and y are read as that model reads
+            them. The arguments of the estimator that decide the structure must be left as they are.
+
         Ctrl-C ends training with the best model so far (`stopped_` is True then); a second one raises KeyboardInterrupt.
         """
         if validation is not None and self.validation_fraction is not None:
             raise ValueError("validation_fraction: has no effect here: the validation data are given")
+        if start_from is not None:
+            return self._adapt(start_from, X, y, sample_weight, validation, test, callbacks)
         learnable = self._learnable(X, y, sample_weight)
         raw, tables, names, roles, columns, per_sequence = learnable
         settings = self._settings()
@@ -71,16 +78,38 @@ class Estimator(Deployable, Explainable):
         self._from_file = False
         return self
 
+    def _adapt(self: Self, start_from: Any, X: Any, y: Any, sample_weight: Any, validation: Any, test: Any, callbacks: Any) -> Self:
+        if share_of(test) is not None:
+            raise ValueError("test: expected data with start_from, got a share")
+        start = type(self).load(start_from) if isinstance(start_from, (str, os.PathLike)) else start_from
+        if not isinstance(start, type(self)):
+            raise TypeError(f"start_from: expected a fitted {type(self).__name__} or the path of a model file, got {type(start).__name__}")
+        packed = start._read_with_target(X, y, needed=True)
+        weight = align_weights(sample_weight, packed)
+        if weight is not None:
+            packed.data.multiply_weights(weight.astype(np.float32))
+        given = [None if some is None else start._read_with_target(*pair_of(some), needed=True).data for some in (validation, test)]
+        for name in ("classes_", "n_outputs_", "_one_dimensional", "n_features_in_", "feature_names_in_", "per_sequence_", "_column_names", "_from_file"):
+            if hasattr(start, name):
+                setattr(self, name, getattr(start, name))
+            elif hasattr(self, name):
+                delattr(self, name)
+        for data in (packed.data, given[0]):
+            if data is not None:
+                self._weigh_classes(data)
+        self._fit(packed.data, given[0], self._settings(), callbacks, given[1], start.model_)
+        return self
+
     def _settings(self) -> list[tuple[str, str]]:
         settings = [(SETTING_NAMES.get(name, name), setting_text(name, getattr(self, name))) for name in PARAMETERS]
         return [*settings, ("seed", str(seed_of(self.random_state))), ("threads", str(threads_of(self.n_jobs)))]
 
     def _fit(self, training: _native.Data, held: _native.Data | None, settings: list[tuple[str, str]], callbacks: Any,
-             test: _native.Data | None) -> None:
+             test: _native.Data | None, start: _native.Model | None = None) -> None:
         calls = [] if callbacks is None else [callbacks] if callable(callbacks) else list(callbacks)
         with progress_bar(self.verbose, calls) as told:
             callback = (lambda progress: any([call(progress) for call in told])) if told else None
-            found = _native.fit(training, held, settings, callback, test)
+            found = _native.fit(training, held, settings, callback, test, start)
         raised = found["raised"]
         if "model" not in found:
             raise raised

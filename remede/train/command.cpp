@@ -21,6 +21,8 @@ std::string shell_quoted(const std::string& word) {
 
 std::string train_command(const Model& model) {
   if (model.training.settings.empty()) return "";
+  for (const std::string& note : model.training.notes)
+    if (note.starts_with("started from")) return "";  // the model it started from is not known
   Config config;
   try {
     config = config_from_settings(model.training.settings, "model");

@@ -191,3 +191,37 @@ def test_a_target_that_is_called_like_an_input(tmp_path):
     fitted = remede.RecurrentTreeRegressor(effort="quick", starts=2, id="id").fit(frame, target)
     fitted.save(tmp_path / "model.json")
     assert fitted.model_.targets == ["a_"] and np.array_equal(remede.load(tmp_path / "model.json").predict(frame), fitted.predict(frame))
+
+
+def test_start_from_a_model(program, tmp_path):
+    """The program and the package adapt the numbers of a model to the same bytes; its structure stays."""
+    pd = pytest.importorskip("pandas")
+    random = np.random.default_rng(4)
+    frame = pd.DataFrame({"id": np.repeat(np.arange(30), 12), "time": np.tile(np.arange(12), 30), "a": random.normal(size=360).round(3)})
+    frame["y"] = frame.groupby("id")["a"].cumsum().round(3)
+    options = dict(effort="quick", starts=2, id="id", time="time")
+    before = RecurrentTreeRegressor(**options).fit(frame, "y")
+    drifted = frame.assign(y=(2 * frame["y"] + 1).round(3))
+    before.save(tmp_path / "before.json")
+    drifted.to_csv(tmp_path / "drifted.csv", index=False)
+    after = RecurrentTreeRegressor().fit(drifted, "y", start_from=before)
+    assert after.score(drifted, "y") > 0.9 > before.score(drifted, "y") and after.n_nodes_ == before.n_nodes_
+    after.save(tmp_path / "python.json")
+    program("train", tmp_path / "drifted.csv", "--start-from", tmp_path / "before.json", "-o", tmp_path / "program.json", "-q")
+    assert (tmp_path / "python.json").read_bytes() == (tmp_path / "program.json").read_bytes()
+    again = RecurrentTreeRegressor().fit(drifted.drop(columns="y"), drifted["y"], start_from=tmp_path / "before.json")
+    assert np.array_equal(again.predict(drifted), after.predict(drifted))
+    with pytest.raises(ValueError, match="depth: has no effect here"):
+        RecurrentTreeRegressor(depth=3).fit(drifted, "y", start_from=before)
+    with pytest.raises(TypeError, match="start_from: expected a fitted RecurrentTreeClassifier"):
+        RecurrentTreeClassifier().fit(drifted, "y", start_from=before)
+    with pytest.raises(AttributeError, match="not fitted"):
+        RecurrentTreeRegressor().fit(drifted, "y", start_from=RecurrentTreeRegressor())
+
+
+def test_start_from_knows_its_classes(model, task):
+    X, y = task
+    again = RecurrentTreeClassifier().fit(X[:100], y[:100], np.ones(100), start_from=model)
+    assert again.score(X, y) > 0.95 and list(again.classes_) == list(model.classes_)
+    with pytest.warns(UserWarning, match="not seen in training"), pytest.raises(ValueError, match="expected the classes that the model to start from knows"):
+        RecurrentTreeClassifier().fit(X[:20], [v + 5 for v in y[:20]], start_from=model)
