@@ -2,25 +2,22 @@
 // Exit codes: 0 everything holds; 3 something fails; 4 nothing fails, but something is undecided.
 #include "remede/verify/verify.h"
 
-#include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
-
-#include <nlohmann/json.hpp>
 
 #include "cli/common.h"
 #include "cli/files.h"
 #include "cli/verbs.h"
 #include "remede/base/file.h"
-#include "remede/base/text.h"
+#include "remede/data/dataset.h"
 #include "remede/model/file.h"
+#include "remede/verify/checks.h"
 #include <CLI/CLI.hpp>
 
 namespace remede {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr int kSomethingFails = 3;
 constexpr int kSomethingUndecided = 4;
@@ -32,77 +29,14 @@ struct VerifyFlags {
   std::string properties_file;
   std::string equals;
   std::string automaton;
+  std::string robust;
   std::string counterexample;
   std::string certificate;
   VerifyOptions options;
   bool json = false;
   bool quiet = false;
+  Roles roles;
 };
-
-Json result_json(const Verification& one) {
-  Json json = {{"property", one.property}, {"meaning", one.meaning}, {"verdict", name(one.verdict)}};
-  if (one.verdict == Decision::kFails) {
-    json["step"] = one.counterexample.size();
-    json["shortest"] = one.shortest;
-    json["counterexample"] = Json::array();
-    for (const StepInput& input : one.counterexample) {
-      Json row = Json::object();
-      for (std::size_t c = 0; c < one.system->columns.size(); ++c) {
-        const InputColumn& column = one.system->columns[c];
-        const InputOption& option = column.options[static_cast<std::size_t>(input.option[c])];
-        const float v = input.x[static_cast<std::size_t>(column.inputs[0])];
-        if (column.words)
-          row[column.name] = option.missing ? Json() : Json(option.word);
-        else
-          row[column.name] = v == v ? Json(static_cast<double>(v)) : Json();
-      }
-      json["counterexample"].push_back(std::move(row));
-    }
-  } else if (one.verdict == Decision::kUndecided) {
-    json["depth"] = one.depth;
-    json["stuck"] = one.stuck;
-  } else {
-    json["exact"] = one.exact;
-    json["boxes"] = one.invariant.size();
-  }
-  return json;
-}
-
-std::string steps_text(const Verification& one) {
-  constexpr std::size_t kMostShown = 12;
-  std::string text;
-  const std::size_t count = one.counterexample.size();
-  for (std::size_t t = 0; t < count; ++t) {
-    if (count > kMostShown && t == kMostShown - 2) {
-      text += fmt::format("    ... {} more\n", count - kMostShown + 1);
-      t = count - 1;
-    }
-    text += fmt::format("    step {}: {}\n", t + 1, input_text(*one.system, one.counterexample[t]));
-  }
-  return text;
-}
-
-std::string result_text(const Verification& one) {
-  std::string text = fmt::format("{}: {}\n", name(one.verdict), printable(one.property));
-  if (one.property != one.meaning) text += fmt::format("  read as: {}\n", printable(one.meaning));
-  if (one.verdict == Decision::kHolds) {
-    text += one.exact
-                ? fmt::format("  for sequences of every length: all {} were visited\n",
-                              plural(static_cast<long long>(one.invariant.size()), "configuration"))
-                : fmt::format("  for sequences of every length: {} of memory values that no step can leave\n",
-                              one.invariant.size() == 1
-                                  ? "1 box"
-                                  : fmt::format("{} boxes", grouped(static_cast<long long>(one.invariant.size()))));
-  } else if (one.verdict == Decision::kFails) {
-    text += fmt::format("  broken at step {}{}:\n", one.counterexample.size(),
-                        one.shortest ? "; no shorter sequence breaks it" : "");
-    text += steps_text(one);
-  } else {
-    text += fmt::format("  holds for sequences of up to {}; {}\n", plural(static_cast<long long>(one.depth), "step"),
-                        one.stuck);
-  }
-  return text;
-}
 
 std::vector<Verification> run_checks(const Model& model, const VerifyFlags& flags) {
   std::vector<std::string> properties = flags.properties;
@@ -122,8 +56,16 @@ void write_files(const Model& model, const std::vector<Verification>& results, c
     if (one.verdict == Decision::kHolds) proved.push_back(&one);
   }
   if (!flags.counterexample.empty() && !failed.empty()) write_counterexamples(model, failed, flags.counterexample);
-  if (!flags.certificate.empty() && !proved.empty())
-    write_file(flags.certificate, certificate_json(model, proved, flags.options.assumptions));
+  if (!flags.certificate.empty() && !proved.empty()) write_file(flags.certificate, certificate_json(model, proved));
+}
+
+int exit_code(const std::vector<Verification>& results) {
+  int code = 0;
+  for (const Verification& one : results) {
+    if (one.verdict == Decision::kFails) return kSomethingFails;
+    if (one.verdict == Decision::kUndecided) code = kSomethingUndecided;
+  }
+  return code;
 }
 
 void verify_file(const VerifyFlags& flags) {
@@ -131,25 +73,29 @@ void verify_file(const VerifyFlags& flags) {
     throw UsageError(
         "verify: expected --certificate with --property or --properties only, got --equals or --automaton");
   const Model model = load_model(flags.model);
+  std::optional<Robustness> robustness;
+  if (!flags.robust.empty()) {
+    const Dataset data = read_dataset(flags.robust, model.schema, flags.roles, false);
+    if (!flags.quiet) show_notes(flags.robust, data);
+    robustness = check_robustness(model, data.sequences, flags.options);
+  }
   std::vector<Verification> results = run_checks(model, flags);
   Model other;
   if (!flags.equals.empty()) {
     other = load_model(flags.equals);
     results.push_back(verify_equal(model, other, flags.options));
   }
+  std::optional<ModelChecks> checks;
+  if (results.empty() && !robustness) checks = check_model(model, flags.options);
   write_files(model, results, flags);
-  Json json = Json::array();
-  int code = 0;
-  for (const Verification& one : results) {
-    if (one.verdict == Decision::kFails) code = kSomethingFails;
-    if (one.verdict == Decision::kUndecided && code == 0) code = kSomethingUndecided;
-    if (flags.json)
-      json.push_back(result_json(one));
-    else if (!flags.quiet)
-      put(result_text(one));
+  if (flags.json) {
+    put(verifications_json(results, checks ? &*checks : nullptr, model, robustness ? &*robustness : nullptr) + "\n");
+  } else if (!flags.quiet) {
+    for (const Verification& one : results) put(verification_text(one));
+    if (checks) put(checks_text(model, *checks));
+    if (robustness) put(robustness_text(*robustness));
   }
-  if (flags.json) put(Json{{"results", std::move(json)}}.dump() + "\n");
-  if (code != 0) throw ExitWith{code};
+  if (const int code = exit_code(results); code != 0) throw ExitWith{code};
 }
 
 }  // namespace
@@ -175,6 +121,9 @@ void add_verify(CLI::App& app) {
   reads_file(verb->add_option("--automaton", flags->automaton,
                               "JSON file with a finite automaton: does the model accept the same strings?")
                  ->type_name("FILE"));
+  reads_file(verb->add_option("--robust", flags->robust,
+                              "CSV file: how far may every number in it move before an answer changes?")
+                 ->type_name("DATA"));
   writes_file(verb->add_option("--counterexample", flags->counterexample,
                                "CSV file to write with the sequences that break a property")
                   ->type_name("FILE"));
@@ -187,7 +136,10 @@ void add_verify(CLI::App& app) {
       ->type_name("FACTOR");
   add_json_flag(*verb, flags->json);
   add_quiet_flag(*verb, flags->quiet);
+  add_role_flags(*verb, flags->roles, false);
   verb->footer(
+      "Without --property, --properties, --equals, --automaton and --robust: bounds of answers and cells, leaves and\n"
+      "answers that never occur, and how answers move with inputs.\n"
       "Exit codes: 0 all hold, 3 one fails, 4 none fails but one is undecided. The language of properties is in "
       "docs/verify.md.");
   on_run(*verb, [flags] { verify_file(*flags); });

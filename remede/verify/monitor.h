@@ -19,6 +19,14 @@ class Monitor {
   Monitor(const Formula& property, const std::vector<Formula>& assumptions);
 
   const std::vector<Atom>& atoms() const { return formula_.atoms; }
+  // For certificates: the nodes, where the property and the assumptions stand, the counter of every node (-1: none),
+  // and the number up to which steps are counted.
+  const std::vector<FormulaNode>& nodes() const { return formula_.nodes; }
+  int property() const { return property_; }
+  const std::vector<int>& assumed() const { return assumed_; }
+  const std::vector<int>& counters() const { return slot_; }
+  std::size_t size() const { return size_; }
+  int last_step() const { return last_step_; }
   MonitorState start() const { return MonitorState(size_, 0); }
 
   struct Outcome {

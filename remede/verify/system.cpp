@@ -206,6 +206,7 @@ CheckedSystem::CheckedSystem(std::vector<const Model*> models, const Formula& pr
                                            : part.add(from.op, child, from.count);
       }
       part.root = number[static_cast<std::size_t>(node)];
+      assumed.push_back(part);
       if (!absorb(part, columns, column_of)) watched.push_back(part);
     }
   }

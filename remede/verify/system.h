@@ -43,6 +43,7 @@ struct CheckedSystem {
   std::vector<MemorySlot> slots;
   std::vector<int> previous;  // (inputs) the slot of the previous value, or -1
   std::unique_ptr<Monitor> monitor;
+  std::vector<Formula> assumed;  // every assumption, in parts; those about one column are in `columns` and not watched
 
   std::size_t n_x() const { return static_cast<std::size_t>(schema.n_x()); }
   bool two() const { return parts.size() > 1; }

@@ -6,12 +6,10 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "remede/base/error.h"
 #include "remede/base/text.h"
 #include "remede/data/csv.h"
-#include "remede/model/checksum.h"
 #include "remede/model/names.h"
 #include "remede/verify/search.h"
 
@@ -152,14 +150,10 @@ Verification verify_models(const std::vector<const Model*>& models, const Formul
   auto system = std::make_shared<CheckedSystem>(models, formula, all_assumptions(*models[0], options));
   Verification result;
   result.meaning = formula_text(*models[0], formula, formula.root);
+  result.formula = formula;
   decide(*system, options, result);
   result.system = std::move(system);
   return result;
-}
-
-nlohmann::ordered_json number_json(float v) {
-  if (std::isinf(v)) return v > 0 ? "inf" : "-inf";
-  return static_cast<double>(v);
 }
 
 }  // namespace
@@ -275,33 +269,6 @@ void write_counterexamples(const Model& model, const std::vector<const Verificat
     }
   }
   csv.commit();
-}
-
-std::string certificate_json(const Model&, const std::vector<const Verification*>& proved,
-                             const std::vector<std::string>& assumptions) {
-  using Json = nlohmann::ordered_json;
-  Json all = {
-      {"format", "remede certificate"}, {"version", 1}, {"assumptions", assumptions}, {"properties", Json::array()}};
-  for (const Verification* one : proved) {
-    Json cuts = Json::array(), states = Json::array();
-    for (const MemorySlot& slot : one->system->slots) {
-      Json list = Json::array();
-      for (const float cut : slot.cuts) list.push_back(number_json(cut));
-      cuts.push_back(std::move(list));
-    }
-    for (const ProofState& state : one->invariant) {
-      Json slots = Json::array();
-      for (const Range& range : state.box.slot)
-        slots.push_back(range.has_numbers() ? Json::array({number_json(range.low), number_json(range.high), range.nan})
-                                            : Json::array({nullptr, nullptr, range.nan}));
-      states.push_back({{"monitor", state.monitor}, {"slots", std::move(slots)}});
-    }
-    all["properties"].push_back({{"property", one->property},
-                                 {"halvings", one->halvings},
-                                 {"cuts", std::move(cuts)},
-                                 {"states", std::move(states)}});
-  }
-  return all.dump(1) + "\n";
 }
 
 }  // namespace remede

@@ -40,6 +40,7 @@ struct Verification {
   int halvings = 0;
   bool exact = false;  // every configuration that can be reached was visited
 
+  Formula formula;                              // the property
   std::shared_ptr<const CheckedSystem> system;  // of the models given, which must outlive it
 };
 
@@ -70,8 +71,7 @@ Verification verify_language(const Model& model, const Language& language, const
 void write_counterexamples(const Model& model, const std::vector<const Verification*>& failed, const std::string& path);
 
 // The invariants of the properties that hold, for tools/check_certificate.py.
-std::string certificate_json(const Model& model, const std::vector<const Verification*>& proved,
-                             const std::vector<std::string>& assumptions);
+std::string certificate_json(const Model& model, const std::vector<const Verification*>& proved);
 
 // "x1 = 0.5, activity = open".
 std::string input_text(const CheckedSystem& system, const StepInput& input);
