@@ -15,4 +15,5 @@ NB_MODULE(_native, module) {
   remede::python::bind_stream(module);
   remede::python::bind_export(module);
   remede::python::bind_explain(module);
+  remede::python::bind_verify(module);
 }

@@ -12,5 +12,6 @@ void bind_fit(nanobind::module_& module);      // parameters() and fit()
 void bind_stream(nanobind::module_& module);   // Stream, StreamPool: live sequences
 void bind_export(nanobind::module_& module);   // programs of their own
 void bind_explain(nanobind::module_& module);  // what the verbs that explain say
+void bind_verify(nanobind::module_& module);   // proofs and counterexamples
 
 }  // namespace remede::python

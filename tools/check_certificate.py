@@ -4,7 +4,7 @@
 Shares no code with remede. A proof is a list of boxes: ranges of the numbers that the model carries from step to step, and the counters of the
 property. It is right if the start lies in a box and every step from every box makes the property true and ends in a box. Sums and products
 are float32 operations, exactly rounded, at the ends of ranges (rounding never turns an order around); everything else is bounded in double
-with room for the errors. `cuts` and `halvings` of a file are hints on where to split, which cannot make a wrong proof pass.
+with room for the errors. `cuts`, `input_cuts` and `halvings` of a file are hints on where to split, which cannot make a wrong proof pass.
 """
 import ctypes, itertools, json, math, sys
 from functools import reduce
@@ -170,10 +170,6 @@ def regions(cuts, v):  # the parts of a range between the cuts, and the missing 
 COMPARE = {">=": lambda v, c: v >= c, ">": lambda v, c: v > c, "<=": lambda v, c: v <= c, "<": lambda v, c: v < c,
            "=": lambda v, c: v == c, "!=": lambda v, c: v != c}
 
-def compared(v, atom):  # the truth values that a comparison can have
-    test, c = COMPARE[atom["compare"]], r(atom["value"])
-    return {test(e, c) for e in (v[0], v[1], c) if v[0] <= e <= v[1]} | ({False} if v[2] else set())
-
 class Checker:
     def __init__(self, model, d):
         self.m, self.d, self.atoms, self.previous, self.states = model, d, d["atoms"], dict(map(tuple, d["previous"])), {}
@@ -220,8 +216,9 @@ class Checker:
         about = [(i, a) for i, a in enumerate(self.atoms) if a["kind"] in ("input", "missing") and a["index"] in ids]
         changes = [(i, a) for i, a in enumerate(self.atoms) if a["kind"] == "change" and a["index"] in ids]
         cuts = [v for _, a in about if a["kind"] == "input" for v in (r(a["value"]), -below(-r(a["value"])))]
+        cuts += [] if words else map(r, self.d["input_cuts"][ids[0]])
         for word, ranges in options:
-            for part in [ranges] if words else [[p] for p in (regions(cuts, ranges[0]) if about else ranges)]:
+            for part in [ranges] if words else [[p] for p in (regions(cuts, ranges[0]) if about or cuts else ranges)]:
                 now = {**truth, **{i: a["word"] == word for i, a in enumerate(self.atoms) if a["kind"] == "word" and a["index"] == c}}
                 for i, a in about:
                     v = part[ids.index(a["index"])]
@@ -265,13 +262,16 @@ class Checker:
                     pairs = [(values[:i] + [h] + values[i + 1:], box) if of == 0 else (x, values[:i] + [h] + values[i + 1:]) for h in halves]
                     best = min(best, (sum(min(1e30, w[1] - w[0]) for p in pairs for w in self.m.step(leaves, *p)[0]), pairs), key=lambda b: b[0])
         return best[1] is not None and all(self.arrive(leaves, a, truth, b, halvings - 1) for a, b in best[1])
+    def ways(self, kinds, values):  # of each quantity: the truths that the atoms about it can have together
+        atoms = [(i, a, r(a["value"])) for i, a in enumerate(self.atoms) if a["kind"] in kinds]
+        for k in {a["index"] for _, a, _ in atoms}:
+            cuts = [v for _, a, c in atoms if a["index"] == k for v in (c, -below(-c))]
+            yield [{i: some(p) and COMPARE[a["compare"]](p[0], c) for i, a, c in atoms if a["index"] == k} for p in regions(cuts, values[k])]
     def covered(self, y, says, new, truth):
-        free = [[(i, t) for t in compared(y[a["index"]], a)] for i, a in enumerate(self.atoms) if a["kind"] in ("probability", "answer")]
         for piece in itertools.product(*[regions(map(float, cuts), v) if cuts else [v] for cuts, v in zip(self.d["cuts"], new)]):
-            cells = [[(i, t) for t in compared(piece[a["index"]], a)] for i, a in enumerate(self.atoms) if a["kind"] == "cell"]
-            for k, *ways in itertools.product(says, *free, *cells):
+            for k, *ways in itertools.product(says, *self.ways(("probability", "answer"), y), *self.ways(("cell",), piece)):
                 said = {i: a["index"] == k for i, a in enumerate(self.atoms) if a["kind"] == "says"}
-                value, monitor = self.evaluate({**truth, **said, **dict(ways)}, self.monitor)
+                value, monitor = self.evaluate(reduce(lambda a, b: {**a, **b}, ways, {**truth, **said}), self.monitor)
                 allowed = all(value[a] for a in self.d["assumptions"])
                 if allowed and not (value[self.d["root"]] and any(all(map(inside, piece, b)) for b in self.states.get(monitor, []))): return False
         return True
@@ -285,13 +285,12 @@ def middle(low, high):
 def main():
     model, certificate = Model(json.load(open(sys.argv[1]))), json.load(open(sys.argv[2]))
     assert certificate["format"] == "remede certificate" and certificate["version"] == 1, "expected a certificate of version 1"
-    wrong = 0
-    for d in certificate["properties"]:
-        checker = Checker(model, d)
-        problem = checker.run()
-        wrong += problem is not None
+    wrong = not certificate["properties"]
+    for checker in (Checker(model, d) for d in certificate["properties"]):
+        problem, d = checker.run(), checker.d
+        wrong = wrong or problem is not None
         print("wrong:" if problem else "right:", d["property"], "=", checker.text(d["root"]), problem or "")
-    return 1 if wrong or not certificate["properties"] else 0
+    return 1 if wrong else 0
 
 if __name__ == "__main__":
     try:

@@ -10,7 +10,7 @@ import re
 PAGE = pathlib.Path(__file__).resolve().parent.parent / "docs" / "python.md"
 MARK = "<!-- Below: written by tools/python_reference.py from the docstrings; do not edit. -->\n"
 CLASSES = ["RecurrentTreeClassifier", "RecurrentTreeRegressor", "Stream", "StreamPool", "Trace", "Result", "Description", "Scores", "Importance", "Machine", "Rules",
-           "Simplification", "Page", "CrossValidation", "Progress", "Tuning"]
+           "Simplification", "Verification", "Page", "CrossValidation", "Progress", "Tuning"]
 FUNCTIONS = ["load", "describe", "cross_validate", "tune", "plot_tree", "plot_trace", "plot_training", "plot_frontier", "recipe", "generate", "tasks"]
 
 

@@ -13,7 +13,7 @@ from ._data import generate, tasks
 from ._estimators import RecurrentTreeClassifier, RecurrentTreeRegressor
 from ._explain import describe
 from ._native import Error, Model, Progress, Stream, StreamPool
-from ._results import Description, Importance, Machine, Page, Result, Rules, Scores, Simplification
+from ._results import Description, Importance, Machine, Page, Result, Rules, Scores, Simplification, Verification
 from ._settings import recipe
 from ._trace import Trace
 from ._validation import CrossValidation, cross_validate
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ._tuning import Tuning, tune
 
 __all__ = ["CrossValidation", "Description", "Error", "Importance", "Machine", "Model", "Page", "Progress", "RecurrentTreeClassifier", "RecurrentTreeRegressor",
-           "Result", "Rules", "Scores", "Simplification", "Stream", "StreamPool", "Trace", "Tuning", "__version__", "cross_validate", "describe", "generate",
+           "Result", "Rules", "Scores", "Simplification", "Stream", "StreamPool", "Trace", "Tuning", "Verification", "__version__", "cross_validate", "describe", "generate",
            "load", "plot_frontier", "plot_trace", "plot_training", "plot_tree", "recipe", "tasks", "tune"]
 
 __version__: str = getattr(_native, "__version__")

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import os
 from typing import Any, TypeVar
 
@@ -11,7 +12,7 @@ from . import _native
 from ._frames import add_array
 from ._inputs import Packed, Tables, tables_of
 from ._reading import Reading, listed, target_names, warn_of, weights_of
-from ._results import Description, Importance, Machine, Page, Rules, Scores, Simplification
+from ._results import Description, Importance, Machine, Page, Rules, Scores, Simplification, Verification
 from ._settings import threads_of
 from ._targets import align, as_values, is_list_of_arrays
 
@@ -98,6 +99,33 @@ class Explainable(Reading):
         smaller.model_, smaller._points = model, []
         smaller.simplification_ = Simplification(text, as_json)
         return smaller
+
+    def verify(self, properties: Any = (), *, assume: Any = (), equals: Explainable | None = None,
+               automaton: str | os.PathLike[str] | dict[str, Any] | None = None, robust: Any = None, effort: float = 1.0) -> Verification:
+        """Proves or disproves what the model does, for sequences of every length. As `remede verify`; the page on verification has the language.
+
+        properties: a text or several, such as "never says 1 unless once x1 >= 0.2". Without any, and without the other questions: bounds of
+            answers and cells, leaves and answers that never occur, how answers move with inputs.
+        assume: what is true of the inputs at every step, such as "temp in -20..60", a text or several.
+        equals: another fitted estimator: do both give the same answers?
+        automaton: a finite automaton, as a dict or the path of a JSON file: does the model accept the same strings?
+        robust: data: how far may every number in them move before an answer changes?
+        effort: a factor of the work that is spent before a property is undecided.
+        """
+        self._check_fitted()
+        texts = [[given] if isinstance(given, str) else [str(one) for one in given] for given in (properties, assume)]
+        if not effort > 0:
+            raise ValueError(f"effort: expected a number above 0, got {effort}")
+        if equals is not None:
+            equals._check_fitted()
+        language = ""
+        if isinstance(automaton, dict):
+            language = json.dumps(automaton)
+        elif automaton is not None:
+            with open(automaton, encoding="utf-8") as file:
+                language = file.read()
+        data = None if robust is None else self._read_with_target(robust, None).data
+        return Verification(*_native.verify(self.model_, *texts, float(effort), None if equals is None else equals.model_, language, data))
 
     def _sequence_number(self, data: _native.Data, sequence: int | str | None, sequences: int) -> int:
         """Of the one that is asked for: a number from 0 (or from the end), an id, or None for the one with the largest loss."""

@@ -60,6 +60,31 @@ class Simplification(Result):
     """What was removed from a model, and why."""
 
 
+class Verification(Result):
+    """What was proved and disproved; `data["results"]` has an entry for each property. `certificate` is the text for
+    tools/check_certificate.py, empty where nothing was proved."""
+
+    def __init__(self, text: str, as_json: str, certificate: str) -> None:
+        super().__init__(text, as_json)
+        self.certificate = certificate
+
+    @property
+    def verdicts(self) -> list[str]:
+        """holds, fails or undecided, in the order of the properties."""
+        return [one["verdict"] for one in self.data["results"]]
+
+    @property
+    def holds(self) -> bool:
+        """Whether every property holds."""
+        return all(verdict == "holds" for verdict in self.verdicts)
+
+    @property
+    def counterexamples(self) -> list[list[dict[str, Any]] | None]:
+        """For each property the rows of a sequence that breaks it, by the names of the columns, None where a value is missing; None for a
+        property that does not fail."""
+        return [one.get("counterexample") for one in self.data["results"]]
+
+
 class Machine(Result):
     """The state machine that the memory implements; in a notebook a picture."""
 

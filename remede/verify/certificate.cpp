@@ -73,6 +73,12 @@ CertificateJson proof_json(const Verification& one) {
     for (const float cut : slot.cuts) cuts.push_back(number_json(cut));
     json["cuts"].push_back(std::move(cuts));
   }
+  json["input_cuts"] = CertificateJson::array();
+  for (const auto& extra : system.extra_cuts) {
+    CertificateJson cuts = CertificateJson::array();
+    for (const float cut : extra) cuts.push_back(number_json(cut));
+    json["input_cuts"].push_back(std::move(cuts));
+  }
   for (const ProofState& state : one.invariant) json["states"].push_back(state_json(state));
   return json;
 }

@@ -52,7 +52,11 @@ std::size_t number_of(const std::vector<std::string>& names, const std::string& 
 }  // namespace
 
 Language read_language(const std::string& path) {
-  const LanguageJson json = parse_json(read_json_file(path, std::size_t{16} << 20), path);
+  return language_from_json(read_json_file(path, std::size_t{16} << 20), path);
+}
+
+Language language_from_json(const std::string& text, const std::string& path) {
+  const LanguageJson json = parse_json(text, path);
   const auto at = [&](const char* key) { return fmt::format("{}: {}", path, key); };
   Language language;
   language.alphabet = texts(needed(json, "alphabet", path), at("alphabet"), kMostSymbols);

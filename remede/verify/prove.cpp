@@ -298,13 +298,14 @@ Invariant close_invariant(const CheckedSystem& system, const InvariantOptions& o
 }
 
 Invariant find_invariant(CheckedSystem& system, std::uint64_t most_work) {
-  constexpr int kMostRounds = 40;
+  constexpr int kMostRounds = 40, kCutWrites = 3;  // the round from which on inputs are cut where writes need it
   std::uint64_t work = 0;
   Invariant best;
   InvariantOptions options;
   for (int round = 0; round < kMostRounds && work < most_work; ++round) {
     options.most_work = std::min(most_work - work, most_work / 4);
-    options.boxes = round == 0 ? 1 : round == 1 ? 8 : round == 2 ? 1 : 3;
+    if (round == kCutWrites) cut_at_writes(system);
+    options.boxes = round == 0 || round == 2 ? 1 : round == 1 || round == kCutWrites ? 8 : 3;
     options.halvings = round == 0 ? 0 : round == 2 ? 6 : std::min(round, 4);
     Invariant found = close_invariant(system, options);
     work += found.work;
@@ -312,8 +313,9 @@ Invariant find_invariant(CheckedSystem& system, std::uint64_t most_work) {
     const bool usable = found.closed;
     if (found.proved || usable) best = std::move(found);
     if (best.proved) break;
-    if (!usable && round >= 3) break;
-    if (round >= 2 && best.closed && !refine(system, best.states[best.stuck], options.halvings, most_work / 8, work))
+    if (!usable && round > kCutWrites) break;
+    if (round >= kCutWrites && best.closed &&
+        !refine(system, best.states[best.stuck], options.halvings, most_work / 8, work))
       break;
   }
   best.work = work;

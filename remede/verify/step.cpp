@@ -129,18 +129,21 @@ void BoxStepper::step(const MemoryBox& box, const MonitorState& state, const Inp
 
 // Every input into the regions that the atoms on it cut; a missing value is a region of its own.
 void BoxStepper::split_inputs(std::size_t input, const MemoryBox& box, const InputRanges& x) {
-  const bool asked = input < system_.n_x() && std::any_of(input_atoms_.begin(), input_atoms_.end(), [&](int a) {
-                       return system_.monitor->atoms()[static_cast<std::size_t>(a)].index == static_cast<int>(input);
-                     });
   if (input == system_.n_x()) {
     split_words(0, box, x);
     return;
   }
+  const bool asked =
+      !system_.extra_cuts[input].empty() || std::any_of(input_atoms_.begin(), input_atoms_.end(), [&](int a) {
+        return system_.monitor->atoms()[static_cast<std::size_t>(a)].index == static_cast<int>(input);
+      });
   if (!asked) {
     split_inputs(input + 1, box, x);
     return;
   }
-  const std::vector<float>& cuts = system_.input_cuts[input];
+  std::vector<float> cuts = system_.input_cuts[input];
+  cuts.insert(cuts.end(), system_.extra_cuts[input].begin(), system_.extra_cuts[input].end());
+  sort_cuts(cuts);
   for (std::size_t r = 0; r <= cuts.size() + 1; ++r) {
     InputRanges part = x;
     const Range region = r <= cuts.size() ? region_range(cuts, r) : only_missing(true);

@@ -176,6 +176,39 @@ int truth_on(const Range& range, Compare compare, float value) {
   return range.nan && low ? -1 : low ? 1 : 0;
 }
 
+bool cut_at_writes(CheckedSystem& system) {
+  constexpr float kArguments[] = {-9.0F, -3.0F, -1.0F, -0.25F, 0.0F, 0.25F, 1.0F, 3.0F, 9.0F};
+  constexpr std::size_t kMostCuts = 64;  // of one input
+  for (const ModelPart& part : system.parts)
+    for (const Tree& tree : part.model->trees) {
+      const auto n_x = static_cast<std::size_t>(tree.n_x);
+      const auto add_row = [&](float constant, const float* row) {
+        const auto reads = std::count_if(row, row + n_x, [](float w) { return w != 0.0F; });
+        const auto i = static_cast<std::size_t>(std::find_if(row, row + n_x, [](float w) { return w != 0.0F; }) - row);
+        if (reads != 1) return;
+        auto& cuts = system.extra_cuts[static_cast<std::size_t>(part.input[i])];
+        for (const float argument : kArguments) {
+          const float cut = (argument - constant) / row[i];
+          if (std::isfinite(cut) && cuts.size() < kMostCuts) cuts.push_back(cut);
+        }
+      };
+      for (std::size_t at = 0; at < tree.gate.size(); ++at)
+        if (tree.gate[at] != 0)
+          add_row(tree.form.write_bias ? tree.bias[at] : 0.0F,
+                  tree.write.data() + at * static_cast<std::size_t>(tree.n_w()));
+      for (std::size_t k = 0; k < tree.cells.law.size(); ++k) {
+        add_row(tree.cells.bias[k], tree.cells.input.data() + k * n_x);
+        add_row(tree.cells.tap[k], tree.cells.tap_input.data() + k * n_x);
+      }
+    }
+  bool any = false;
+  for (auto& cuts : system.extra_cuts) {
+    sort_cuts(cuts);
+    any = any || !cuts.empty();
+  }
+  return any;
+}
+
 CheckedSystem::CheckedSystem(std::vector<const Model*> models, const Formula& property,
                              const std::vector<Formula>& assumptions) {
   schema = models[0]->schema;
@@ -212,6 +245,7 @@ CheckedSystem::CheckedSystem(std::vector<const Model*> models, const Formula& pr
   }
   monitor = std::make_unique<Monitor>(property, watched);
   input_cuts.resize(n_x());
+  extra_cuts.resize(n_x());
   previous.assign(n_x(), -1);
   for (const Atom& atom : monitor->atoms()) {
     const auto i = static_cast<std::size_t>(atom.index);

@@ -40,6 +40,8 @@ struct CheckedSystem {
   std::vector<InputColumn> columns;            // what the assumptions leave
   std::vector<int> column_of;                  // (inputs)
   std::vector<std::vector<float>> input_cuts;  // (inputs) rising: where the property cuts their values
+  // (inputs) rising: where a proof cuts them besides, so that cells written from the same input stay related
+  std::vector<std::vector<float>> extra_cuts;
   std::vector<MemorySlot> slots;
   std::vector<int> previous;  // (inputs) the slot of the previous value, or -1
   std::unique_ptr<Monitor> monitor;
@@ -48,6 +50,10 @@ struct CheckedSystem {
   std::size_t n_x() const { return static_cast<std::size_t>(schema.n_x()); }
   bool two() const { return parts.size() > 1; }
 };
+
+// Fills extra_cuts: where the argument of a write or law that reads one input passes a few round numbers. False: no
+// input is cut.
+bool cut_at_writes(CheckedSystem& system);
 
 // Where the truth of a comparison with a number changes: values at and above each cut differ from those below.
 void add_cuts(Compare compare, float value, std::vector<float>& cuts);

@@ -19,9 +19,9 @@ namespace {
 // Units of BoxStepper::work, about 3e7 a second.
 constexpr double kQuickSearch = 3e6;
 constexpr double kAllSearch = 6e7;
-constexpr double kLevelsWork = 3e7;
-constexpr double kInvariantWork = 1.2e8;
-constexpr double kLongSearch = 4e7;
+constexpr double kLevelsWork = 2e7;
+constexpr double kInvariantWork = 6e7;
+constexpr double kLongSearch = 2e7;
 constexpr double kAlongWork = 4e6;
 constexpr double kShortenWork = 2e6;
 constexpr std::uint64_t kSearchSeed = 1;

@@ -63,6 +63,7 @@ struct Language {
   Acceptor acceptor;
 };
 Language read_language(const std::string& path);
+Language language_from_json(const std::string& text, const std::string& where);
 // Does the model say the class exactly when the automaton accepts, for strings of every length over the alphabet?
 Verification verify_language(const Model& model, const Language& language, const VerifyOptions& options);
 

@@ -48,7 +48,9 @@ bool holds(const Json& slots, const Configuration& at) {
       if (!range[2].get<bool>()) return false;
       continue;
     }
-    const auto end = [](const Json& v) { return v.is_string() ? (v == "inf" ? HUGE_VAL : -HUGE_VAL) : v.get<double>(); };
+    const auto end = [](const Json& v) {
+      return v.is_string() ? (v == "inf" ? HUGE_VAL : -HUGE_VAL) : v.get<double>();
+    };
     if (range[0].is_null() || at.slot[i] < end(range[0]) || at.slot[i] > end(range[1])) return false;
   }
   return true;
