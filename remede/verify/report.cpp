@@ -36,6 +36,12 @@ std::vector<std::string> answer_names(const Model& model) {
   return names;
 }
 
+// Words do not rise.
+bool is_number(const Model& model, std::size_t input) {
+  const InputCode* const code = model.schema.code_of(model.schema.inputs[input]);
+  return code == nullptr || code->gap;
+}
+
 ReportJson verification_json(const Verification& one) {
   ReportJson json = {{"property", one.property}, {"meaning", one.meaning}, {"verdict", name(one.verdict)}};
   if (one.verdict == Decision::kFails) {
@@ -82,7 +88,7 @@ ReportJson checks_object(const Model& model, const ModelChecks& checks) {
     json["cells"].push_back(std::move(one));
   }
   for (std::size_t i = 0; i < checks.trend.size(); ++i)
-    for (std::size_t o = 0; o < answers.size(); ++o)
+    for (std::size_t o = 0; o < answers.size() && is_number(model, i); ++o)
       json["trends"].push_back(
           {{"answer", answers[o]}, {"input", model.schema.inputs[i]}, {"trend", trend_text(checks.trend[i][o])}});
   return json;
@@ -141,7 +147,7 @@ std::string checks_text(const Model& model, const ModelChecks& checks) {
   text += "when one input rises and the memory stays the same:\n";
   for (std::size_t o = 0; o < answers.size(); ++o)
     for (std::size_t i = 0; i < checks.trend.size(); ++i)
-      if (checks.trend[i][o] != Trend::kNone)
+      if (checks.trend[i][o] != Trend::kNone && is_number(model, i))
         text += fmt::format("  {} {} {}\n", printable(answers[o]), trend_text(checks.trend[i][o]),
                             printable(model.schema.inputs[i]));
   return text;
