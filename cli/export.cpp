@@ -23,6 +23,9 @@ struct ExportFlags {
   std::string to;
   std::string folder;
   std::string name;
+  std::string data;
+  int steps = 0;  // not given
+  Roles roles;
   bool quiet = false;
 };
 
@@ -33,7 +36,22 @@ std::string name_of(const ExportFlags& flags) {
 
 void export_model(const ExportFlags& flags) {
   if (flags.folder.empty()) throw UsageError("export: --output: expected the name of a folder, got ''");
-  const std::vector<ExportedFile> files = exported_files(load_model(flags.model), flags.to, name_of(flags));
+  const bool fixed = flags.to.starts_with("c-q");
+  if (!fixed && (!flags.data.empty() || flags.steps > 0))
+    throw UsageError(
+        fmt::format("export: {} has no effect with --to {}", flags.data.empty() ? "--steps" : "--data", flags.to));
+  if (fixed && flags.data.empty())
+    throw UsageError(fmt::format("export: expected --data FILE with --to {}, got none", flags.to));
+  const Model model = load_model(flags.model);
+  Dataset data;
+  FixedNeeds needs;
+  if (fixed) {
+    data = read_dataset(flags.data, model.schema, flags.roles, false);
+    if (!flags.quiet) show_notes(flags.data, data);
+    needs.data = &data.sequences;
+    if (flags.steps > 0) needs.steps = flags.steps;
+  }
+  const std::vector<ExportedFile> files = exported_files(model, flags.to, name_of(flags), needs);
   std::vector<NamedFile> written;
   written.reserve(files.size());
   for (const ExportedFile& file : files)
@@ -52,7 +70,7 @@ void add_export(CLI::App& app) {
   verb->add_option(
           "--to", flags->to,
           "c: C99, NAME.h and NAME.c; cpp: a constexpr header for C++20, NAME.hpp; onnx: NAME.onnx for a step, "
-          "NAME_sequence.onnx for a sequence")
+          "NAME_sequence.onnx for a sequence; c-q15, c-q31: C99 in fixed point")
       ->required()
       ->type_name("LANGUAGE")
       ->check(one_of(kExportWords));
@@ -62,12 +80,22 @@ void add_export(CLI::App& app) {
   verb->add_option("--name", flags->name,
                    "Name of the files and before all names in them (default: from the name of the model file)")
       ->type_name("NAME");
+  reads_file(verb->add_option("--data", flags->data, "Fixed point: data with the values that the program will meet")
+                 ->type_name("FILE"));
+  verb->add_option("--steps", flags->steps,
+                   "Fixed point: state the error bound for so many steps of a sequence (default: 1000)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1000000).description(""));
   add_quiet_flag(*verb, flags->quiet);
+  add_role_flags(*verb, flags->roles, false);
   verb->footer(
-      "The program gives the same answers as remede, bit for bit, and needs neither heap nor libm (docs/deploy.md).\n"
+      "The program gives the same answers as remede, bit for bit, and needs neither heap nor libm (docs/deploy.md); in "
+      "fixed\n"
+      "point it states how far its answers may be from them.\n"
       "Examples:\n"
       "  remede export model.json --to c -o firmware           firmware/model.h and firmware/model.c\n"
-      "  remede export model.json --to cpp -o src --name pump  src/pump.hpp");
+      "  remede export model.json --to cpp -o src --name pump  src/pump.hpp\n"
+      "  remede export model.json --to c-q15 --data data.csv -o firmware");
   on_run(*verb, [flags] { export_model(*flags); });
 }
 

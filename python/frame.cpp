@@ -100,9 +100,9 @@ void add_bytes(PythonFrame& to, const std::string& name, const ByteMatrix& bytes
 // None, NaN, NaT and pandas' NA.
 bool is_missing(PyObject* cell) {
   if (cell == Py_None) return true;
-  if (PyFloat_Check(cell)) return std::isnan(PyFloat_AS_DOUBLE(cell));
-  const std::string_view type = Py_TYPE(cell)->tp_name;
-  const std::string_view plain = type.substr(type.rfind('.') == std::string_view::npos ? 0 : type.rfind('.') + 1);
+  if (PyFloat_Check(cell)) return std::isnan(PyFloat_AsDouble(cell));
+  const nb::str type(nb::handle(cell).type().attr("__name__"));
+  const std::string_view plain = type.c_str();
   if (plain == "NAType" || plain == "NaTType") return true;
   if (PyNumber_Check(cell) == 0 || PyUnicode_Check(cell)) return false;
   const int same = PyObject_RichCompareBool(cell, cell, Py_NE);  // a NaN of another type: NumPy's, Decimal's
@@ -117,13 +117,13 @@ struct OwnedTexts {
 };
 
 void add_objects(PythonFrame& to, const std::string& name, const nb::object& cells) {
-  const nb::object fast = nb::steal(PySequence_Fast(cells.ptr(), "expected a sequence of cells"));
-  if (!fast.is_valid()) throw nb::python_error();
+  const nb::object list = nb::steal(PySequence_List(cells.ptr()));
+  if (!list.is_valid()) throw nb::python_error();
   const auto owned = std::make_shared<OwnedTexts>();
-  const Py_ssize_t rows = PySequence_Fast_GET_SIZE(fast.ptr());
+  const Py_ssize_t rows = PyList_Size(list.ptr());
   owned->offset.reserve(static_cast<std::size_t>(rows) + 1);
   for (Py_ssize_t r = 0; r < rows; ++r) {
-    PyObject* const cell = PySequence_Fast_GET_ITEM(fast.ptr(), r);
+    PyObject* const cell = PyList_GetItem(list.ptr(), r);
     if (PyUnicode_Check(cell) || !is_missing(cell)) {
       const nb::object text = PyUnicode_Check(cell) ? nb::borrow(cell) : nb::steal(PyObject_Str(cell));
       if (!text.is_valid()) throw nb::python_error();

@@ -16,7 +16,7 @@ namespace remede::python {
 namespace {
 
 float number_of(PyObject* item) {
-  if (PyFloat_CheckExact(item)) return static_cast<float>(PyFloat_AS_DOUBLE(item));
+  if (PyFloat_CheckExact(item)) return static_cast<float>(PyFloat_AsDouble(item));
   if (item == Py_None) return std::numeric_limits<float>::quiet_NaN();
   const double value = PyFloat_AsDouble(item);
   if (value == -1.0 && PyErr_Occurred() != nullptr) throw nb::python_error();
@@ -82,30 +82,34 @@ std::span<const float> StepReader::read(nb::handle x, double last, double& now) 
 }
 
 void StepReader::read_any(PyObject* x) {
-  if (PyList_CheckExact(x) || PyTuple_CheckExact(x)) {
-    read_items(PySequence_Fast_ITEMS(x), static_cast<std::size_t>(PySequence_Fast_GET_SIZE(x)));
+  if (PyList_CheckExact(x)) {
+    read_items(x, &PyList_GetItem, PyList_Size(x));
+  } else if (PyTuple_CheckExact(x)) {
+    read_items(x, &PyTuple_GetItem, PyTuple_Size(x));
   } else if (plain_ && PyFloat_CheckExact(x)) {
     expect(1);
-    if (!x_.empty()) x_[0] = static_cast<float>(PyFloat_AS_DOUBLE(x));
+    if (!x_.empty()) x_[0] = static_cast<float>(PyFloat_AsDouble(x));
   } else if (plain_ && PyObject_CheckBuffer(x) != 0 && read_buffer(x)) {
   } else if (PySequence_Check(x) != 0 && PyUnicode_Check(x) == 0) {
     const nb::object list = nb::steal(PySequence_List(x));
     if (!list.is_valid()) throw nb::python_error();
     return read_any(list.ptr());
   } else {
-    read_items(&x, 1);
+    read_items(
+        x, [](PyObject* item, Py_ssize_t) { return item; }, 1);
   }
   if (!plain_) return;
   for (const float v : x_)
     if (std::isinf(v)) fail("expected finite numbers, or NaN where a value is missing, got infinity");
 }
 
-void StepReader::read_items(PyObject** items, std::size_t size) {
-  expect(size);
+void StepReader::read_items(PyObject* x, PyObject* (*item)(PyObject*, Py_ssize_t), Py_ssize_t size) {
+  expect(static_cast<std::size_t>(size));
+  const auto at = [&](std::size_t place) { return item(x, static_cast<Py_ssize_t>(place)); };  // borrowed
   if (plain_) {
-    for (std::size_t k = 0; k < x_.size(); ++k) x_[k] = number_of(items[input_place_[k]]);
+    for (std::size_t k = 0; k < x_.size(); ++k) x_[k] = number_of(at(input_place_[k]));
   } else {
-    for (std::size_t c = 0; c < column_place_.size(); ++c) read_value(c, items[column_place_[c]]);
+    for (std::size_t c = 0; c < column_place_.size(); ++c) read_value(c, at(column_place_[c]));
   }
 }
 

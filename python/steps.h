@@ -25,7 +25,7 @@ class StepReader {
 
  private:
   void read_any(PyObject* x);
-  void read_items(PyObject** items, std::size_t size);
+  void read_items(PyObject* x, PyObject* (*item)(PyObject*, Py_ssize_t), Py_ssize_t size);
   bool read_buffer(PyObject* x);
   void read_mapping(PyObject* x, double last, double& now);
   void read_value(std::size_t column, PyObject* value);

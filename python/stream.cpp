@@ -30,7 +30,7 @@ constexpr double kNoTime = std::numeric_limits<double>::quiet_NaN();
 nb::object as_tuple(std::span<const float> y) {
   PyObject* const tuple = PyTuple_New(static_cast<Py_ssize_t>(y.size()));
   for (std::size_t k = 0; k < y.size(); ++k)
-    PyTuple_SET_ITEM(tuple, static_cast<Py_ssize_t>(k), PyFloat_FromDouble(static_cast<double>(y[k])));
+    PyTuple_SetItem(tuple, static_cast<Py_ssize_t>(k), PyFloat_FromDouble(static_cast<double>(y[k])));
   return nb::steal(tuple);
 }
 

@@ -23,10 +23,16 @@ class Deployable:
             raise ValueError(f"expected a pool of at least one sequence, got {most}")
         return _native.StreamPool(self.model_, list(self._column_names), self._answers(), most)
 
-    def export(self, folder: str | os.PathLike[str], to: str = "c", name: str = "model") -> list[str]:
+    def export(self, folder: str | os.PathLike[str], to: str = "c", name: str = "model", X: Any = None, steps: int = 1000) -> list[str]:
         """Write the model as a program of its own into a folder, which is made where it is missing; gives the paths.
 
         to="c": NAME.h and NAME.c in C99, without heap, recursion or libm. to="cpp": NAME.hpp, a constexpr header for C++20. to="onnx":
-        NAME.onnx for a step and NAME_sequence.onnx for a sequence. All give the same answers as `predict`, bit for bit."""
+        NAME.onnx for a step and NAME_sequence.onnx for a sequence. All give the same answers as `predict`, bit for bit. to="c-q15" or "c-q31": C99 in fixed point; X has the
+        values that the program will meet, and the program states how far its answers may be from these ones in the first `steps` steps."""
         self._check_fitted()
-        return _native.write_exported(self.model_, os.fspath(folder), to, name)
+        if not 1 <= steps <= 1_000_000:
+            raise ValueError(f"steps: expected 1 to 1000000, got {steps}")
+        fixed = to.startswith("c-q")
+        if X is not None and not fixed:
+            raise ValueError(f"X: has no effect with to={to!r}")
+        return _native.write_exported(self.model_, os.fspath(folder), to, name, self._read(X).data if X is not None else None, steps)

@@ -12,12 +12,20 @@
 
 namespace remede {
 
-std::vector<ExportedFile> exported_files(const Model& model, const std::string& to, const std::string& name) {
+std::vector<ExportedFile> exported_files(const Model& model, const std::string& to, const std::string& name,
+                                         const FixedNeeds& needs) {
   if (to == "onnx") {
     OnnxModels models = to_onnx(model, name);
     return {{name + ".onnx", std::move(models.step)}, {name + "_sequence.onnx", std::move(models.sequence)}};
   }
   if (to == "cpp") return {{name + ".hpp", to_cpp(model, name)}};
+  if (to == "c-q15" || to == "c-q31") {
+    if (needs.data == nullptr || needs.data->steps() == 0)
+      fail("export to {}: expected data, from which the ranges of values are taken, got none", to);
+    const FixedType type = to == "c-q15" ? FixedType::kQ15 : FixedType::kQ31;
+    CProgram program = to_fixed_c(model, name, type, fixed_ranges(model, *needs.data), needs.steps).program;
+    return {{name + ".h", std::move(program.header)}, {name + ".c", std::move(program.source)}};
+  }
   if (to != "c") fail("expected an export to {}, got {}", fmt::join(kExportWords, ", "), shown(to));
   CProgram program = to_c(model, name);
   return {{name + ".h", std::move(program.header)}, {name + ".c", std::move(program.source)}};

@@ -42,8 +42,9 @@ TEST(Onnx, SumsAndFunctionsAreChains) {
 
 TEST(ExportedFiles, ByTheirWords) {
   const Model model = test::model_of_snow();
-  for (const std::string& to : kExportWords) EXPECT_FALSE(exported_files(model, to, "m").empty()) << to;
-  EXPECT_THAT(testing::error_of([&] { exported_files(model, "java", "m"); }), HasSubstr("c, cpp, onnx, got 'java'"));
+  for (const std::string to : {"c", "cpp", "onnx"}) EXPECT_FALSE(exported_files(model, to, "m").empty()) << to;
+  EXPECT_THAT(testing::error_of([&] { exported_files(model, "java", "m"); }),
+              HasSubstr("c, cpp, onnx, c-q15, c-q31, got 'java'"));
   EXPECT_THAT(testing::error_of([&] { exported_files(model, "onnx", "../m"); }), HasSubstr("expected a name"));
 }
 

@@ -116,7 +116,7 @@ def test_exported_c(model, task, tmp_path):
         for row, answer in zip(x, expected):
             pump.pump_step(state, (ctypes.c_float * 1)(*row), y)
             assert np.array_equal(np.array(y, np.float32), answer)
-    with pytest.raises(ValueError, match="expected an export to c, cpp, onnx, got 'fortran'"):
+    with pytest.raises(ValueError, match="expected an export to c, cpp, onnx, c-q15, c-q31, got 'fortran'"):
         model.export(tmp_path, to="fortran")
     with pytest.raises(ValueError, match="expected a name"):
         model.export(tmp_path, name="a b")
@@ -147,3 +147,23 @@ def test_onnx_gives_the_bits_of_the_library(path, tmp_path):
         assert np.array_equal(state, last)
         if not model.model_.reads_words:
             assert np.array_equal(y, expected)
+
+
+def test_fixed_point(task, program, tmp_path):
+    """The program and the package write the same files; without data there are no ranges."""
+    pd = pytest.importorskip("pandas")
+    X, y = task
+    frame = pd.DataFrame({"sequence": np.repeat(np.arange(len(X)), [len(x) for x in X]), "step": np.concatenate([np.arange(len(x)) for x in X]),
+                          "x1": np.concatenate([x[:, 0] for x in X]), "y": np.concatenate(y)})
+    fitted = remede.RecurrentTreeClassifier(starts=4, leaf_output="constant", id="sequence", time="step").fit(frame, "y")
+    fitted.save(tmp_path / "model.json")
+    frame.to_csv(tmp_path / "data.csv", index=False)
+    fitted.export(tmp_path / "python", to="c-q15", X=frame, steps=7)
+    program("export", tmp_path / "model.json", "--to", "c-q15", "--data", tmp_path / "data.csv", "--steps", 7, "-o", tmp_path / "program", "--name", "model")
+    for name in ("model.h", "model.c"):
+        assert (tmp_path / "python" / name).read_text() == (tmp_path / "program" / name).read_text()
+    assert "in the first 7 steps of a sequence" in (tmp_path / "python" / "model.h").read_text()
+    with pytest.raises(remede.Error, match="expected data"):
+        fitted.export(tmp_path, to="c-q31")
+    with pytest.raises(ValueError, match="no effect"):
+        fitted.export(tmp_path, to="c", X=frame)
