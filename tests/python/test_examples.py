@@ -25,6 +25,18 @@ def test_readme(tmp_path):
     assert (tmp_path / "model.json").exists()
 
 
+def test_pages_for_users_of_other_libraries(tmp_path):
+    """All programs of the page in one process, each with names of its own."""
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "coming-from.md").read_text(), re.S)
+    assert len(blocks) == 3
+    code = "".join(f"def program_{k}():\n" + "".join(f"    {line}\n" for line in block.splitlines()) for k, block in enumerate(blocks))
+    code += "".join(f"program_{k}()\n" for k in range(len(blocks)))
+    run = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=400)
+    assert run.returncode == 0, run.stderr
+    lines = run.stdout.splitlines()
+    assert float(lines[0].split()[0]) > 0.9 and float(lines[1].split()[0]) > 0.8 and lines[2].startswith("True"), run.stdout
+
+
 def test_api_reference_is_up_to_date():
     sys.path.insert(0, str(ROOT / "tools"))
     import python_reference
