@@ -235,10 +235,12 @@ def compare(seed):
     return True, text, one
 
 
-def agree(models, seed):
-    counts = {True: 0, False: 0, None: 0}
-    verdicts = {}
-    for i in range(models):
+def agree(models, seed, most=None):
+    """Models on which both decided: how many agree and differ; and on how many others one of the two did not decide."""
+    counts, verdicts = {True: 0, False: 0, None: 0}, {}
+    for i in range(most or 2 * models):
+        if counts[True] + counts[False] == models:
+            break
         outcome, text, one = compare(seed * 100000 + i)
         counts[outcome] += 1
         if outcome:

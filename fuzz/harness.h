@@ -25,6 +25,7 @@ void frame(std::string_view input);
 void lines(std::string_view input);
 void model(std::string_view input);
 void packed(std::string_view input);
+void property(std::string_view input);
 void roles(std::string_view input);
 void ts(std::string_view input);
 

@@ -9,7 +9,7 @@ int main(int argc, char** argv) {
   using namespace remede::fuzz;
   const std::pair<const char*, Harness> harnesses[] = {{"checkpoint", checkpoint}, {"csv", csv},     {"frame", frame},
                                                        {"lines", lines},           {"model", model}, {"packed", packed},
-                                                       {"roles", roles},           {"ts", ts}};
+                                                       {"property", property},     {"roles", roles}, {"ts", ts}};
   const std::filesystem::path folder = argc > 1 ? argv[1] : "fuzz/corpus";
   std::size_t all = 0;
   for (const auto& [name, harness] : harnesses) {

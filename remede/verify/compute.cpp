@@ -227,7 +227,7 @@ std::vector<Value> BoxStepper::compute_laws(const Tree& tree, int leaf, std::siz
         if (flag.high == 0.0F) {
           stepped = {u, u};
         } else {
-          const Value either{join(stepped.level.range, u.range), 0};
+          const Value either = values_.fresh(join(stepped.level.range, u.range));
           stepped = {either, either};
         }
       }

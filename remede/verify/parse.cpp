@@ -9,9 +9,9 @@
 
 #include "remede/base/error.h"
 #include "remede/base/text.h"
-#include "remede/model/names.h"
 #include "remede/verify/formula.h"
 #include "remede/verify/inputs.h"
+#include "remede/verify/quantities.h"
 #include "remede/verify/tokens.h"
 
 namespace remede {
@@ -229,18 +229,9 @@ class FormulaParser {
     const auto& classes = model_.schema.classes;
     const auto found = std::find(classes.begin(), classes.end(), token.text);
     if (found == classes.end() || token.kind == Token::Kind::kEnd || token.kind == Token::Kind::kSign)
-      wrong(fmt::format("one of the classes {}", listed(classes)));
+      wrong(fmt::format("one of the classes {}", listed_names(classes)));
     ++at_;
     return static_cast<int>(found - classes.begin());
-  }
-
-  static std::string listed(const std::vector<std::string>& names) {
-    constexpr std::size_t kMostListed = 12;
-    std::vector<std::string> few(names.begin(),
-                                 names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), kMostListed)));
-    for (std::string& name : few) name = printable(name);
-    if (names.size() > kMostListed) few.emplace_back("...");
-    return fmt::format("{}", fmt::join(few, ", "));
   }
 
   // The quantity before a comparison; `value` and `compare` are left open.
@@ -254,56 +245,15 @@ class FormulaParser {
       return {AtomKind::kProbability, label, Compare::kAtLeast, 0, ""};
     }
     ++at_;
-    const std::optional<Atom> found = resolve(token);
+    const std::optional<Atom> found = find_quantity(model_, columns_, token.text);
     if (!found) {
       if (token.kind == Token::Kind::kWord && token.text == "step")
         return {AtomKind::kStep, 0, Compare::kAtLeast, 0, ""};
-      wrong_at(fmt::format("the name of {}", known_names()), token);
+      wrong_at(fmt::format("the name of {}", known_quantities(model_, columns_, inputs_only_)), token);
     }
     if (inputs_only_ && found->kind != AtomKind::kInput && found->kind != AtomKind::kWord)
       wrong_at("the name of an input: an assumption speaks of inputs only", token);
     return *found;
-  }
-
-  std::string known_names() const {
-    std::vector<std::string> names;
-    for (const InputColumn& column : columns_) names.push_back(column.name);
-    if (!inputs_only_) {
-      if (!model_.classifies())
-        for (const std::string& name : model_.output_names()) names.push_back(name);
-      for (std::size_t t = 0; t < model_.trees.size(); ++t)
-        for (const std::string& cell : cell_names(model_, model_.trees[t]))
-          names.push_back(model_.trees.size() > 1 ? fmt::format("{}.{}", t + 1, cell) : cell);
-    }
-    return fmt::format("an input{} ({})", inputs_only_ ? "" : ", an answer or a cell", listed(names));
-  }
-
-  // Inputs before answers before cells, where a name means several.
-  std::optional<Atom> resolve(const Token& token) const {
-    const Schema& schema = model_.schema;
-    const int column = column_named(columns_, token.text);
-    if (column >= 0 && columns_[static_cast<std::size_t>(column)].words)
-      return Atom{AtomKind::kWord, column, Compare::kIs, 0, ""};
-    for (std::size_t i = 0; i < schema.inputs.size(); ++i)
-      if (schema.inputs[i] == token.text) return Atom{AtomKind::kInput, static_cast<int>(i), Compare::kAtLeast, 0, ""};
-    if (!model_.classifies()) {
-      const std::vector<std::string> outputs = model_.output_names();
-      for (std::size_t o = 0; o < outputs.size(); ++o)
-        if (outputs[o] == token.text) return Atom{AtomKind::kAnswer, static_cast<int>(o), Compare::kAtLeast, 0, ""};
-    }
-    int slot = 0;
-    std::optional<Atom> found;
-    for (std::size_t t = 0; t < model_.trees.size(); ++t) {
-      const Tree& tree = model_.trees[t];
-      const std::vector<std::string> names = cell_names(model_, tree);
-      for (std::size_t k = 0; k < names.size(); ++k)
-        if (names[k] == token.text || fmt::format("{}.{}", t + 1, names[k]) == token.text) {
-          if (found) wrong_at(fmt::format("the tree of the cell as well, such as 1.{}", names[k]), token);
-          found = Atom{AtomKind::kCell, slot + static_cast<int>(k), Compare::kAtLeast, 0, ""};
-        }
-      slot += tree.memory_size() + (tree.form.output_order == OutputOrder::kFirst ? tree.n_y : 0);
-    }
-    return found;
   }
 
   int atom(const Atom& a) {
@@ -352,7 +302,8 @@ class FormulaParser {
     for (const InputOption& option : options)
       if (!option.missing) words.push_back(option.word);
     if (std::find(words.begin(), words.end(), token.text) == words.end())
-      wrong_at(fmt::format("a word that the model knows ({}; the last stands for all others)", listed(words)), token);
+      wrong_at(fmt::format("a word that the model knows ({}; the last stands for all others)", listed_names(words)),
+               token);
     what.compare = Compare::kIs;
     what.word = token.text;
     const int is = atom(what);

@@ -10,6 +10,12 @@
 namespace remede {
 namespace {
 
+// Boxes are kept: so many ranges in all, about 12 bytes each.
+constexpr std::size_t kMostRanges = 20000000;
+bool too_many(const CheckedSystem& system, std::size_t boxes) {
+  return boxes > kMostRanges / (system.slots.size() + system.n_x() + 16);
+}
+
 using PlaceKey = std::pair<MonitorState, RegionKey>;
 
 struct Level {
@@ -65,7 +71,7 @@ class Closure {
       insert({system_.monitor->start(), region}, box);
     });
     start_ = states_;
-    while (!pending_.empty() && !stepper_.exhausted()) {
+    while (!pending_.empty() && !stepper_.exhausted() && !too_many(system_, states_.size())) {
       const std::size_t number = pending_.front();
       pending_.erase(pending_.begin());
       states_[number].pending = false;
@@ -75,7 +81,7 @@ class Closure {
         if (next.holds) insert({next.state, next.region}, next.to);
       });
     }
-    if (!stepper_.exhausted()) narrow(result);
+    if (pending_.empty() && !stepper_.exhausted()) narrow(result);
     result.work = stepper_.work;
     result.halvings = options_.halvings;
     return result;
@@ -270,6 +276,7 @@ Levels explore_levels(const CheckedSystem& system, std::uint64_t most_work) {
   };
   insert({system.monitor->start(), {}}, stepper.start(), any, -1, 0);
   for (std::size_t node = 0; node < all.size() && !stepper.exhausted(); ++node) {
+    if (too_many(system, all.size())) stepper.work = most_work + 1;
     result.depth = all[node].depth;
     const MemoryBox box = all[node].box;
     const MonitorState monitor = all[node].monitor;

@@ -360,7 +360,7 @@ void BoxStepper::conclude(const MemoryBox& box, const InputRanges& x) {
     }
   }
   cut(next, [&](const MemoryBox& piece, const RegionKey& region) {
-    ++work;
+    work += 1 + (piece.slot.size() + x.x.size()) / 4;
     for (const int a : cell_atoms_) {
       const Atom& atom = system_.monitor->atoms()[static_cast<std::size_t>(a)];
       const Range& range = piece.slot[static_cast<std::size_t>(atom.index)];
@@ -385,7 +385,7 @@ void BoxStepper::cut(const MemoryBox& box, const std::function<void(const Memory
     const auto visit = [&](std::size_t number, const Range& part) {
       MemoryBox narrowed = piece;
       if (!narrow(narrowed, slot, part)) return;
-      region.push_back(static_cast<std::uint16_t>(number));
+      region.push_back(static_cast<std::uint32_t>(number));
       self(self, slot + 1, narrowed, region);
       region.pop_back();
     };

@@ -33,7 +33,7 @@ struct InputRanges {
 };
 
 // Where a box after a step lies: the region of every slot that has cuts, the last one being NaN.
-using RegionKey = std::vector<std::uint16_t>;
+using RegionKey = std::vector<std::uint32_t>;
 
 struct Successor {
   const MemoryBox& from;                  // the part of the box that takes this way

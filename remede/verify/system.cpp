@@ -22,7 +22,8 @@ std::vector<int> join_inputs(Schema& schema, const Model& model) {
     const InputCode* const code = model.schema.code_of(name);
     if (found == schema.inputs.end()) {
       schema.inputs.push_back(name);
-      if (code != nullptr && schema.code_of(name) == nullptr) schema.codes.push_back(*code);
+      std::erase_if(schema.codes, [&](const InputCode& stale) { return stale.input == name; });
+      if (code != nullptr) schema.codes.push_back(*code);
       continue;
     }
     const InputCode* const known = schema.code_of(name);
@@ -209,8 +210,31 @@ bool cut_at_writes(CheckedSystem& system) {
   return any;
 }
 
+namespace {
+
+// Trees are walked one below the other: this keeps the walk from running out of stack.
+void expect_walkable(const std::vector<const Model*>& models) {
+  constexpr std::size_t kMostDepth = 10000;  // of all trees together
+  std::size_t sum = 0;
+  for (const Model* model : models)
+    for (const Tree& tree : model->trees) {
+      std::vector<std::size_t> depth(tree.feature.size(), 1);
+      std::size_t most = 0;
+      for (std::size_t i = 0; i < tree.feature.size(); ++i) {  // children stand behind their parents
+        most = std::max(most, depth[i]);
+        for (const std::int32_t child : {tree.left[i], tree.right[i]})
+          if (child >= 0) depth[static_cast<std::size_t>(child)] = depth[i] + 1;
+      }
+      sum += most + 1;
+    }
+  if (sum > kMostDepth) fail("expected trees whose depths sum to at most {} to verify, got {}", kMostDepth, sum);
+}
+
+}  // namespace
+
 CheckedSystem::CheckedSystem(std::vector<const Model*> models, const Formula& property,
                              const std::vector<Formula>& assumptions) {
+  expect_walkable(models);
   schema = models[0]->schema;
   for (const Model* model : models) {
     ModelPart part{model, join_inputs(schema, *model), slots.size()};

@@ -58,6 +58,8 @@ Value Values::named(const Range& range, std::uint32_t operation, std::uint32_t a
 Value Values::constant(float value) { return named(Range::point(value), kConstant, bits(value), 0, 0); }
 Value Values::unknown(const Range& range, std::uint32_t number) { return named(range, kUnknown, number, 0, 0); }
 
+Value Values::fresh(const Range& range) { return {range, names_ ? next_++ : 0}; }
+
 Value Values::filled(const Value& x, float fill) {
   if (!x.range.nan) return x;
   return named(remede::filled(x.range, fill), kFilled, x.name, bits(fill), 0);

@@ -26,6 +26,7 @@ class Values {
 
   Value constant(float value);
   Value unknown(const Range& range, std::uint32_t number);  // the same number: the same value
+  Value fresh(const Range& range);                          // equal to nothing else
   Value filled(const Value& x, float fill);                 // `fill` where missing
   Value plus_product(const Value& sum, float weight, const Value& v);
   Value plus(const Value& a, const Value& b);

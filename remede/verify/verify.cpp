@@ -18,7 +18,7 @@ namespace {
 
 // Units of BoxStepper::work, about 3e7 a second.
 constexpr double kQuickSearch = 3e6;
-constexpr double kAllSearch = 6e7;
+constexpr double kAllSearch = 3e7;
 constexpr double kLevelsWork = 2e7;
 constexpr double kInvariantWork = 6e7;
 constexpr double kLongSearch = 2e7;
