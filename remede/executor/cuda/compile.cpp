@@ -87,8 +87,10 @@ std::string constants() {
 
 }  // namespace
 
-std::string kernel_text(const Layout& layout, const Variant& variant) {
+std::string kernel_text(const DeviceShape& shape) {
   static_assert(sizeof(Layout) % sizeof(int) == 0 && alignof(Layout) == alignof(int));
+  const Layout& layout = shape.layout;
+  const Variant& variant = shape.variant;
   // A Layout is a row of numbers of four bytes: it is written as such, but for the slope.
   std::string numbers;
   std::vector<int> words(sizeof(Layout) / sizeof(int));
@@ -100,6 +102,19 @@ std::string kernel_text(const Layout& layout, const Variant& variant) {
     if (i == begin + kGroups) numbers += "}";
     numbers += ", ";
   }
+  if (shape.step.threads > 0)
+    return fmt::format(
+        "#include \"remede/executor/cuda/stepwise.cuh\"\n"
+        "struct Compiled {{\n"
+        "  static constexpr remede::cuda::Layout l = {{{}}};\n"
+        "  static constexpr remede::cuda::Stepper p = remede::cuda::stepper(l, {}, {});\n"
+        "  static constexpr remede::Loss loss = static_cast<remede::Loss>({});\n"
+        "}};\n"
+        "extern \"C\" __global__ void __launch_bounds__({}, {}) remede_advance(const remede::cuda::Start* starts) {{\n"
+        "  remede::cuda::advance_stepwise<Compiled>(starts);\n"
+        "}}\n",
+        numbers, shape.batch, shape.shared, static_cast<int>(shape.loss), shape.step.threads,
+        kStepThreads / shape.step.threads);
   return fmt::format(
       "#include \"remede/executor/cuda/kernels.cuh\"\n"
       "extern \"C\" __global__ void __launch_bounds__({}) remede_advance(const remede::cuda::Start* starts) {{\n"
@@ -109,7 +124,7 @@ std::string kernel_text(const Layout& layout, const Variant& variant) {
       kThreads, numbers, variant.lanes, variant.cells, variant.shared ? "true" : "false");
 }
 
-std::string compile(const Layout& layout, const Variant& variant, const std::string& architecture, std::string& why) {
+std::string compile(const DeviceShape& shape, const std::string& architecture, std::string& why) {
   const Nvrtc& rtc = nvrtc();
   why = rtc.why;
   if (!why.empty()) return {};
@@ -125,7 +140,7 @@ std::string compile(const Layout& layout, const Variant& variant, const std::str
   const std::string numbers = constants();
   names.push_back("constants.h");
   texts.push_back(numbers.c_str());
-  const std::string text = kernel_text(layout, variant);
+  const std::string text = kernel_text(shape);
   void* program = nullptr;
   rtc.create(&program, text.c_str(), "remede.cu", static_cast<int>(names.size()), texts.data(), names.data());
   const std::string target = "--gpu-architecture=" + architecture;
@@ -151,7 +166,7 @@ std::string compile(const Layout& layout, const Variant& variant, const std::str
 
 // Compiling takes about a second, and kernels serve any number of fits: this cache lives as long as the process. No
 // result depends on what is in it.
-const void* compiled_kernel(const Layout& layout, const Variant& variant, std::string& why) {
+const void* compiled_kernel(const DeviceShape& shape, std::string& why) {
   struct Kernel {
     std::once_flag made;
     const void* kernel = nullptr;
@@ -162,12 +177,12 @@ const void* compiled_kernel(const Layout& layout, const Variant& variant, std::s
   Kernel* found = nullptr;
   {
     const std::lock_guard lock(mutex);
-    auto& place = known[kernel_text(layout, variant)];
+    auto& place = known[kernel_text(shape)];
     if (place == nullptr) place = std::make_unique<Kernel>();
     found = place.get();
   }
   std::call_once(found->made, [&] {
-    const std::string code = compile(layout, variant, architecture(), found->why);
+    const std::string code = compile(shape, architecture(), found->why);
     if (!code.empty()) found->kernel = load_kernel(code, "remede_advance");
   });
   why = found->why;

@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "remede/executor/cuda/device.h"
+#include "remede/executor/cuda/shape.h"
 
 namespace remede::cuda {
 
@@ -16,13 +16,13 @@ struct SourceFile {
 };
 std::span<const SourceFile> kernel_sources();  // made by sources.cmake
 
-// The program text for this layout: includes the files above, defines remede_advance.
-std::string kernel_text(const Layout& layout, const Variant& variant);
+// The program text for this shape: includes the files above, defines remede_advance.
+std::string kernel_text(const DeviceShape& shape);
 
 // The device's code of it; empty where there is no NVRTC or it fails, and then `why` says so. From any thread.
-std::string compile(const Layout& layout, const Variant& variant, const std::string& architecture, std::string& why);
+std::string compile(const DeviceShape& shape, const std::string& architecture, std::string& why);
 
 // The kernel for this layout, compiled once in the life of the process; null where there is none. From any thread.
-const void* compiled_kernel(const Layout& layout, const Variant& variant, std::string& why);
+const void* compiled_kernel(const DeviceShape& shape, std::string& why);
 
 }  // namespace remede::cuda

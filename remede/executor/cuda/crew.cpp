@@ -23,8 +23,8 @@ std::size_t carried_of(const Member& m) {
   return up_to_four(m.data->training.count() * static_cast<std::size_t>(m.trainer->plan().shape.n_m));
 }
 std::size_t steps_of(const Member& m) {
-  return up_to_four(
-      m.data->training.most_steps(static_cast<std::size_t>(m.trainer->plan().batch), m.data->training.chunk_steps()));
+  return up_to_four(m.data->training.most_steps(static_cast<std::size_t>(m.trainer->plan().batch),
+                                                cut_of(m.data->training, *m.shape)));
 }
 
 template <typename T>
@@ -67,7 +67,7 @@ FitData::FitData(const TrainingData& data) : host(&data), training(data.training
   put_all(data.objective.scale, scale);
   std::vector<std::uint32_t> all(validation.count());
   std::iota(all.begin(), all.end(), 0U);
-  validation.cut(all, kJudgedSteps, judged);
+  validation.cut(all, {kJudgedSteps, all.size()}, judged);
   put_all(judged.entries, judged_entries);
   put_all(judged.chunks, judged_chunks);
 }
@@ -82,14 +82,16 @@ bool Shapes::compiles(const StartPlan& plan, const FitData& data) {
 
 LoadedShape& Shapes::get(const StartPlan& plan, const FitData& data) {
   const bool compiles = Shapes::compiles(plan, data);
+  const int batch = batch_class(std::min(static_cast<std::size_t>(plan.batch), data.training.count()));
   for (const Known& k : known_)
-    if (k.shape == plan.shape && k.form == plan.gradient && k.data == data.form() && k.compiles == compiles)
+    if (k.shape == plan.shape && k.form == plan.gradient && k.data == data.form() && k.batch == batch &&
+        k.compiles == compiles)
       return *k.loaded;
   auto loaded = std::make_unique<LoadedShape>();
-  loaded->shape = device_shape(plan.shape, plan.gradient, data.form(), shared_bytes());
+  loaded->shape = device_shape(plan.shape, plan.gradient, data.form(), batch, device_limits());
   put_all(loaded->shape.slot, loaded->slot);
   put_all(loaded->shape.units, loaded->units);
-  known_.push_back({plan.shape, plan.gradient, data.form(), compiles, std::move(loaded)});
+  known_.push_back({plan.shape, plan.gradient, data.form(), batch, compiles, std::move(loaded)});
   return *known_.back().loaded;
 }
 
@@ -100,7 +102,7 @@ void Shapes::compile(int threads) {
   std::vector<std::string> why(wanted.size());
   parallel_for(wanted.size(), threads, [&](std::size_t i, int) {
     LoadedShape& to = *wanted[i]->loaded;
-    to.kernel = compiled_kernel(to.shape.layout, to.shape.variant, why[i]);
+    to.kernel = compiled_kernel(to.shape, why[i]);
   });
   for (const std::string& w : why)
     if (!w.empty()) why_not_ = w;
@@ -124,43 +126,79 @@ Start describe(const Member& m) {
   return s;
 }
 
-std::size_t state_floats(const Member& m) { return 5 * total_of(m) + 2 * carried_of(m) + nodes_of(m); }
+std::size_t state_floats(const Member& m) { return 4 * total_of(m) + 2 * carried_of(m) + nodes_of(m); }
+
+DataSet::Cut cut_of(const DataSet& data, const LoadedShape& shape) {
+  return shape.stepwise() ? DataSet::stepwise(shape.shape.step.sequences) : data.in_phases();
+}
+
+void advance(const LoadedShape& shape, const Start* starts, std::size_t count, void* stream) {
+  const DeviceShape& s = shape.shape;
+  if (shape.kernel == nullptr) return advance(s.variant, s.layout, starts, count, stream);
+  const int floats = shape.stepwise() ? s.step.floats : s.variant.shared ? s.layout.arena : 0;
+  advance_compiled(shape.kernel, shape.stepwise() ? s.step.threads : kThreads,
+                   static_cast<std::size_t>(floats) * sizeof(float), starts, count, stream);
+}
+
+std::size_t scratch_floats(const LoadedShape& shape, std::size_t steps, std::size_t longest) {
+  const Layout& l = shape.shape.layout;
+  const Stepper& p = shape.shape.step;
+  if (shape.stepwise())
+    return static_cast<std::size_t>(p.accumulators) * static_cast<std::size_t>(p.threads) +
+           longest * static_cast<std::size_t>(p.trace) * static_cast<std::size_t>(p.sequences);
+  return steps * (static_cast<std::size_t>(l.record) + 2) +
+         (shape.shape.variant.shared ? 0 : up_to_four(static_cast<std::size_t>(l.arena)));
+}
+
+void give_scratch(const LoadedShape& shape, std::size_t steps, float* scratch, Start& to) {
+  if (shape.stepwise()) {
+    to.table = scratch;
+    to.records = scratch + static_cast<std::size_t>(shape.shape.step.accumulators) *
+                               static_cast<std::size_t>(shape.shape.step.threads);
+    return;
+  }
+  to.records = scratch;
+  scratch += steps * static_cast<std::size_t>(shape.shape.layout.record);
+  to.leaf = reinterpret_cast<std::int32_t*>(scratch);
+  to.at = reinterpret_cast<std::uint32_t*>(scratch + steps);
+  to.arena = shape.shape.variant.shared ? nullptr : scratch + 2 * steps;
+}
 
 std::size_t scratch_floats(const Member& m) {
-  const Layout& l = m.shape->shape.layout;
   const std::size_t steps = steps_of(m);
-  return steps * (static_cast<std::size_t>(l.record) + 2) +
-         (m.trainer->blur() ? up_to_four(steps * static_cast<std::size_t>(l.n_x)) : 0) +
-         (m.shape->shape.variant.shared ? 0 : up_to_four(static_cast<std::size_t>(l.arena)));
+  return total_of(m) + scratch_floats(*m.shape, steps, m.data->training.longest()) +
+         (m.trainer->blur() ? up_to_four(steps * static_cast<std::size_t>(m.shape->shape.layout.n_x)) : 0);
 }
 
 Crew::Crew(std::vector<Member> members, int threads, CrewMemory& memory)
     : members_(std::move(members)), threads_(threads), memory_(memory) {
-  memory_.image.clear();
   std::vector<float> noise;
+  state_at_.assign(1, 0);
   std::size_t scratch = 0;
   for (const Member& m : members_) {
-    state_at_.push_back(memory_.image.size());
+    state_at_.push_back(state_at_.back() + state_floats(m));
     scratch_at_.push_back(scratch);
     scratch += scratch_floats(m);
-    memory_.image.resize(memory_.image.size() + state_floats(m));
-    float* to = memory_.image.data() + state_at_.back();
-    const Trainer::Moving moving = m.trainer->moving();
-    for (const std::span<float> part : {moving.parameters, moving.average, moving.mean, moving.square}) {
-      std::copy(part.begin(), part.end(), to);
-      to += total_of(m);
-    }
-    to += total_of(m);  // the gradient
-    std::copy(moving.before.begin(), moving.before.end(), to);
-    to += 2 * carried_of(m);
-    std::copy(m.trainer->parameters().missing_right.begin(), m.trainer->parameters().missing_right.end(),
-              reinterpret_cast<std::uint8_t*>(to));
     if (m.trainer->blur()) {
       noise.insert(noise.end(), m.trainer->blur()->noise().begin(), m.trainer->blur()->noise().end());
       noise.insert(noise.end(), m.trainer->blur()->offset().begin(), m.trainer->blur()->offset().end());
     }
   }
-  put_all(memory_.image, memory_.state);
+  memory_.image.reserve(state_at_.back() * sizeof(float));
+  parallel_for(members_.size(), threads_, [&](std::size_t i, int) {
+    const Member& m = members_[i];
+    float* to = memory_.image.as<float>() + state_at_[i];
+    const Trainer::Moving moving = m.trainer->moving();
+    for (const std::span<float> part : {moving.parameters, moving.average, moving.mean, moving.square}) {
+      std::copy(part.begin(), part.end(), to);
+      to += total_of(m);
+    }
+    std::copy(moving.before.begin(), moving.before.end(), to);
+    to += 2 * carried_of(m);
+    std::copy(m.trainer->parameters().missing_right.begin(), m.trainer->parameters().missing_right.end(),
+              reinterpret_cast<std::uint8_t*>(to));
+  });
+  memory_.state.put(memory_.image.as<float>(), state_at_.back() * sizeof(float));
   put_all(noise, memory_.noise);
   memory_.scratch.reserve(scratch * sizeof(float));
 }
@@ -171,10 +209,9 @@ void Crew::plan_start(const Member& m, std::uint64_t updates, PlannedStart& to) 
   to.updates.clear();
   for (std::uint64_t n = 0; n < updates; ++n) {
     const Trainer::PlannedUpdate next = m.trainer->plan_update();
-    double weight = 0;
-    for (const std::uint32_t s : next.batch) weight += m.data->training.weight(s);
+    const double weight = m.data->training.weight(next.batch);
     const auto first = static_cast<std::uint32_t>(to.batches.chunks.size());
-    const std::uint32_t chunks = m.data->training.cut(next.batch, m.data->training.chunk_steps(), to.batches);
+    const std::uint32_t chunks = m.data->training.cut(next.batch, cut_of(m.data->training, *m.shape), to.batches);
     to.updates.push_back({first, chunks, static_cast<float>(1.0 / std::max(weight, std::numeric_limits<double>::min())),
                           next.step.factor, next.step.small, next.shrink, next.average, weight, next.drawn});
   }
@@ -219,7 +256,7 @@ std::vector<Start> Crew::described(const LaunchPlan& plan) const {
     const Layout& l = m.shape->shape.layout;
     Start s = describe(m);
     float* at = memory_.state.as<float>() + state_at_[i];
-    for (float** part : {&s.parameters, &s.average, &s.mean, &s.square, &s.gradient}) {
+    for (float** part : {&s.parameters, &s.average, &s.mean, &s.square}) {
       *part = at;
       at += total;
     }
@@ -227,19 +264,15 @@ std::vector<Start> Crew::described(const LaunchPlan& plan) const {
     s.after = carried > 0 ? at + carried : nullptr;
     s.missing_right = reinterpret_cast<std::uint8_t*>(at + 2 * carried);
     float* scratch = memory_.scratch.as<float>() + scratch_at_[i];
-    s.records = scratch;
-    scratch += steps * static_cast<std::size_t>(l.record);
-    s.leaf = reinterpret_cast<std::int32_t*>(scratch);
-    s.at = reinterpret_cast<std::uint32_t*>(scratch + steps);
-    scratch += 2 * steps;
+    s.gradient = scratch;
+    scratch += total;
+    give_scratch(*m.shape, steps, scratch, s);
     if (m.trainer->blur()) {
       s.noise = memory_.noise.as<float>() + noise;
       s.offset_noise = s.noise + l.n_x;
       noise += 2 * static_cast<std::size_t>(l.n_x);
-      s.noisy = scratch;
-      scratch += up_to_four(steps * static_cast<std::size_t>(l.n_x));
+      s.noisy = scratch + scratch_floats(*m.shape, steps, m.data->training.longest());
     }
-    s.arena = m.shape->shape.variant.shared ? nullptr : scratch;
     s.updates = plan.updates.as<Update>() + plan.first[i];
     s.update_count = static_cast<std::uint32_t>(plan.count[i]);
     s.chunks = plan.chunks.as<Chunk>();
@@ -265,8 +298,7 @@ void Crew::launch() {
   memory_.streams.wait_for_copies();
   std::size_t stream = 0;
   each_shape(members_, order, [&](const LoadedShape& shape, std::size_t first, std::size_t count) {
-    advance(shape.shape.variant, shape.shape.layout, shape.kernel, memory_.starts.as<Start>() + first, count,
-            memory_.streams.get(stream++ % kStreams));
+    advance(shape, memory_.starts.as<Start>() + first, count, memory_.streams.get(stream++ % kStreams));
   });
 }
 
@@ -283,18 +315,16 @@ void Crew::finish() {
 }
 
 void Crew::bring_back() {
-  memory_.state.get(memory_.image.data(), memory_.image.size() * sizeof(float));
-  for (std::size_t i = 0; i < members_.size(); ++i) {
-    const Member& m = members_[i];
-    const float* from = memory_.image.data() + state_at_[i];
-    const Trainer::Moving moving = m.trainer->moving();
+  memory_.state.get(memory_.image.as<float>(), state_at_.back() * sizeof(float));
+  parallel_for(members_.size(), threads_, [&](std::size_t i, int) {
+    const float* from = memory_.image.as<float>() + state_at_[i];
+    const Trainer::Moving moving = members_[i].trainer->moving();
     for (const std::span<float> part : {moving.parameters, moving.average, moving.mean, moving.square}) {
       std::copy_n(from, part.size(), part.begin());
-      from += total_of(m);
+      from += total_of(members_[i]);
     }
-    from += total_of(m);
     std::copy_n(from, moving.before.size(), moving.before.begin());
-  }
+  });
 }
 
 std::vector<BatchLoss> validation_losses(std::span<const Member> members, CrewMemory& memory) {
@@ -336,7 +366,8 @@ std::vector<BatchLoss> validation_losses(std::span<const Member> members, CrewMe
       const Member& m = members[order[i]];
       for (std::size_t c = 0; c < m.data->judged.chunks.size(); ++c)
         jobs.push_back({static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(c)});
-      steps = std::max(steps, up_to_four(m.data->validation.most_steps(m.data->validation.count(), kJudgedSteps)));
+      steps = std::max(steps, up_to_four(m.data->validation.most_steps(m.data->validation.count(),
+                                                                       {kJudgedSteps, m.data->validation.count()})));
     }
     if (jobs.empty()) return;
     const std::size_t blocks = std::min(jobs.size(), kLossBlocks), each = steps * (record + 2) + arena;

@@ -19,7 +19,9 @@ struct FitData {
 
   const TrainingData* host;
   DataSet training, validation;
-  DataForm form() const { return {host->training.n_y, training.missing() || validation.missing()}; }
+  DataForm form() const {
+    return {host->training.n_y, training.missing() || validation.missing(), host->objective.loss};
+  }
   Buffer fill, continues, quantiles, scale;
   Batches judged;  // all validation data
   Buffer judged_entries, judged_chunks;
@@ -30,6 +32,7 @@ struct LoadedShape {
   DeviceShape shape;
   Buffer slot, units;
   const void* kernel = nullptr;  // compiled for it, or null
+  bool stepwise() const { return kernel != nullptr && shape.step.threads > 0; }
 };
 
 // Shapes that were asked for before are not made again.
@@ -49,6 +52,7 @@ class Shapes {
     Shape shape;
     GradientForm form;
     DataForm data;
+    int batch = 0;  // class
     bool compiles = false;
     std::unique_ptr<LoadedShape> loaded;
   };
@@ -62,6 +66,15 @@ struct Member {
   const FitData* data = nullptr;
   const LoadedShape* shape = nullptr;
 };
+
+// How the batches of a start are cut.
+DataSet::Cut cut_of(const DataSet& data, const LoadedShape& shape);
+// Starts, by the kernel compiled for their shape or by one that takes any.
+void advance(const LoadedShape& shape, const Start* starts, std::size_t count, void* stream);
+// Floats beside the inputs with noise that a start needs for chunks of so many steps.
+std::size_t scratch_floats(const LoadedShape& shape, std::size_t steps, std::size_t longest);
+// Where that memory is.
+void give_scratch(const LoadedShape& shape, std::size_t steps, float* scratch, Start& to);
 
 // A description with everything that does not change from launch to launch.
 Start describe(const Member& member);
@@ -84,7 +97,7 @@ struct LaunchPlan {
 
 // Memory and queues that crews use one after the other: to get them takes longer than a few updates.
 struct CrewMemory {
-  std::vector<float> image;  // of the state
+  Pinned image;  // of the state
   Buffer state, scratch, starts, totals, noise;
   Buffer judged_state, judged_starts, jobs, losses, judged_scratch;
   std::vector<PlannedStart> planned;
@@ -112,7 +125,7 @@ class Crew {
   std::vector<Member> members_;
   int threads_;
   CrewMemory& memory_;
-  std::vector<std::size_t> state_at_;  // (starts) where each begins in the image
+  std::vector<std::size_t> state_at_;  // (starts + 1) where each begins in the image
   std::vector<std::size_t> scratch_at_;
   int next_ = 0;     // plan to be made
   int running_ = 0;  // or the next to be launched

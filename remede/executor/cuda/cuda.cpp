@@ -227,14 +227,18 @@ class GpuEngine final : public Engine {
     gradient = Parameters<float>(parameters.shape);
     if (batch.empty()) return {};
     const DataSet set(data);
-    const DeviceShape shape = device_shape(parameters.shape, form, {data.n_y, set.missing()}, shared_bytes());
+    LoadedShape shape;
+    shape.shape = device_shape(parameters.shape, form, {data.n_y, set.missing(), objective.loss},
+                               batch_class(batch.size()), device_limits());
+    std::string why;
+    if (compiles_) shape.kernel = compiled_kernel(shape.shape, why);
+    if (compiles_ && shape.kernel == nullptr) fail("GPU: expected a kernel for the shape, got none: {}", why);
     Batches batches;
     Update update{};
-    for (const std::uint32_t s : batch) update.weight += set.weight(s);
-    update.chunks = set.cut(batch, set.chunk_steps(), batches);
+    update.weight = set.weight(batch);
+    update.chunks = set.cut(batch, cut_of(set, shape), batches);
     update.scale = static_cast<float>(1.0 / std::max(update.weight, std::numeric_limits<double>::min()));
-    const auto steps = (set.most_steps(batch.size(), set.chunk_steps()) + 3) / 4 * 4;
-    Buffers b(parameters, shape, objective, fill, batches, steps);
+    const Buffers b(parameters, shape, objective, fill, batches, set);
     Start s = b.describe(objective, set);
     s.gradient_only = 1;
     const auto n_m = static_cast<std::size_t>(parameters.shape.n_m);
@@ -252,10 +256,7 @@ class GpuEngine final : public Engine {
     totals.put(&result, sizeof(result));
     s.totals = totals.as<Totals>();
     start.put(&s, sizeof(s));
-    std::string why;
-    const void* const kernel = compiles_ ? compiled_kernel(shape.layout, shape.variant, why) : nullptr;
-    if (compiles_ && kernel == nullptr) fail("GPU: expected a kernel for the shape, got none: {}", why);
-    cuda::advance(shape.variant, shape.layout, kernel, start.as<Start>(), 1, nullptr);
+    cuda::advance(shape, start.as<Start>(), 1, nullptr);
     synchronise();
     totals.get(&result, sizeof(result));
     b.gradient.get(gradient.values.data(), gradient.values.size() * sizeof(float));
@@ -267,11 +268,13 @@ class GpuEngine final : public Engine {
                  std::span<const float> fill, std::span<const std::uint32_t> batch) override {
     if (batch.empty()) return {};
     const DataSet set(data);
-    const DeviceShape shape = device_shape(parameters.shape, {}, {data.n_y, set.missing()}, shared_bytes());
+    LoadedShape loaded;
+    loaded.shape = device_shape(parameters.shape, {}, {data.n_y, set.missing(), objective.loss},
+                                batch_class(batch.size()), device_limits());
+    const DeviceShape& shape = loaded.shape;
     Batches batches;
-    const std::uint32_t chunks = set.cut(batch, set.chunk_steps(), batches);
-    const auto steps = (set.most_steps(batch.size(), set.chunk_steps()) + 3) / 4 * 4;
-    Buffers b(parameters, shape, objective, fill, batches, steps);
+    const std::uint32_t chunks = set.cut(batch, cut_of(set, loaded), batches);
+    const Buffers b(parameters, loaded, objective, fill, batches, set);
     Start s = b.describe(objective, set);
     s.average = s.parameters;
     std::vector<LossJob> jobs;
@@ -287,7 +290,7 @@ class GpuEngine final : public Engine {
     results.get(totals.data(), totals.size() * sizeof(Totals));
     BatchLoss sum;
     for (const Totals& t : totals) sum += {t.loss, 0.0, t.correct};
-    for (const std::uint32_t i : batch) sum.weight += set.weight(i);
+    sum.weight = set.weight(batch);
     return sum;
   }
 
@@ -295,10 +298,12 @@ class GpuEngine final : public Engine {
   bool compiles_;
 
   struct Buffers {
-    Buffer parameters, missing_right, gradient, records, leaf, at, arena, fill, quantiles, scale, slot, units, entries,
-        chunks;
-    Buffers(const Parameters<float>& p, const DeviceShape& shape, const Objective& objective,
-            std::span<const float> given, const Batches& batches, std::size_t steps) {
+    const LoadedShape& shape;
+    std::size_t steps;  // of a chunk
+    Buffer parameters, missing_right, gradient, scratch, fill, quantiles, scale, slot, units, entries, chunks;
+    Buffers(const Parameters<float>& p, const LoadedShape& of, const Objective& objective, std::span<const float> given,
+            const Batches& batches, const DataSet& set)
+        : shape(of) {
       std::vector<float> filled(given.begin(), given.end());
       filled.resize(static_cast<std::size_t>(p.shape.n_x));
       put(p.values, parameters);
@@ -306,15 +311,13 @@ class GpuEngine final : public Engine {
       put(filled, fill);
       put(objective.quantiles, quantiles);
       put(objective.scale, scale);
-      put(shape.slot, slot);
-      put(shape.units, units);
+      put(shape.shape.slot, slot);
+      put(shape.shape.units, units);
       put(batches.entries, entries);
       put(batches.chunks, chunks);
       gradient.reserve(p.values.size() * sizeof(float));
-      records.reserve(steps * static_cast<std::size_t>(shape.layout.record) * sizeof(float));
-      leaf.reserve(steps * sizeof(std::int32_t));
-      at.reserve(steps * sizeof(std::uint32_t));
-      if (!shape.variant.shared) arena.reserve(static_cast<std::size_t>(shape.layout.arena) * sizeof(float));
+      steps = (set.most_steps(batches.entries.size(), cut_of(set, shape)) + 3) / 4 * 4;
+      scratch.reserve(scratch_floats(shape, steps, set.longest()) * sizeof(float));
     }
     Start describe(const Objective& objective, const DataSet& set) const {
       Start s{};
@@ -331,10 +334,7 @@ class GpuEngine final : public Engine {
       s.gradient = gradient.as<float>();
       s.chunks = chunks.as<Chunk>();
       s.entries = entries.as<Entry>();
-      s.records = records.as<float>();
-      s.leaf = leaf.as<std::int32_t>();
-      s.at = at.as<std::uint32_t>();
-      s.arena = arena.as<float>();
+      give_scratch(shape, steps, scratch.as<float>(), s);
       return s;
     }
     template <typename T>

@@ -23,10 +23,19 @@ DataSet::DataSet(const remede::Sequences& data) : has_label_(!data.label.empty()
       sum += static_cast<double>(data.weight[static_cast<std::size_t>(t)]);
     weight_.push_back(sum);
     all_ += sum;
+    even_ = even_ && sum == weight_.front() && sum == std::floor(sum) && sum < (1 << 20);
     length_.push_back(static_cast<std::uint32_t>(data.length(s)));
     longest_ = std::max(longest_, data.length(s));
     ragged_ = ragged_ || length_.back() != length_.front();
   }
+}
+
+double DataSet::weight(std::span<const std::uint32_t> batch) const {
+  if (batch.empty()) return 0;
+  if (even_) return weight_.front() * static_cast<double>(batch.size());
+  double sum = 0;
+  for (const std::uint32_t s : batch) sum += weight_[s];
+  return sum;
 }
 
 Sequences DataSet::on_device() const {
@@ -34,7 +43,7 @@ Sequences DataSet::on_device() const {
           offset_.as<std::int64_t>()};
 }
 
-std::uint32_t DataSet::cut(std::span<const std::uint32_t> batch, std::size_t steps, Batches& to) const {
+std::uint32_t DataSet::cut(std::span<const std::uint32_t> batch, const Cut& most, Batches& to) const {
   const std::size_t begin = to.entries.size();
   for (const std::uint32_t s : batch) to.entries.push_back({s, 0});
   if (ragged_)
@@ -43,7 +52,7 @@ std::uint32_t DataSet::cut(std::span<const std::uint32_t> batch, std::size_t ste
   std::uint32_t chunks = 0;
   for (std::size_t i = begin; i < to.entries.size(); ++i) {
     const std::uint32_t length = length_[to.entries[i].sequence];
-    if (i == begin || to.chunks.back().steps + length > steps) {
+    if (i == begin || to.chunks.back().steps + length > most.steps || to.chunks.back().count >= most.sequences) {
       to.chunks.push_back({static_cast<std::uint32_t>(i), 0, 0});
       ++chunks;
     }
@@ -55,13 +64,17 @@ std::uint32_t DataSet::cut(std::span<const std::uint32_t> batch, std::size_t ste
   return chunks;
 }
 
-std::size_t DataSet::chunk_steps() const {
+DataSet::Cut DataSet::in_phases() const {
   constexpr std::size_t kLeastSteps = 1024, kGroups = 64;
-  return std::max(kLeastSteps, kGroups * longest_);
+  return {std::max(kLeastSteps, kGroups * longest_), std::numeric_limits<std::size_t>::max()};
 }
 
-std::size_t DataSet::most_steps(std::size_t batch, std::size_t steps) const {
-  return std::max(longest_, std::min(steps, std::min(batch, count()) * longest_));
+DataSet::Cut DataSet::stepwise(int sequences) {
+  return {std::numeric_limits<std::uint32_t>::max(), static_cast<std::size_t>(sequences)};
+}
+
+std::size_t DataSet::most_steps(std::size_t batch, const Cut& cut) const {
+  return std::max(longest_, std::min(cut.steps, std::min({batch, count(), cut.sequences}) * longest_));
 }
 
 }  // namespace remede::cuda

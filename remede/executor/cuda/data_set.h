@@ -24,23 +24,29 @@ class DataSet {
   bool missing() const { return missing_; }  // some input is
   std::size_t count() const { return length_.size(); }
   std::size_t longest() const { return longest_; }
-  double weight(std::uint32_t sequence) const { return weight_[sequence]; }
+  double weight(std::span<const std::uint32_t> batch) const;  // of these sequences
   double weight() const { return all_; }
 
-  // Appends the batch: its sequences, longest first, cut into chunks of at most `steps` steps (or one sequence).
-  // Returns the number of chunks.
-  std::uint32_t cut(std::span<const std::uint32_t> batch, std::size_t steps, Batches& to) const;
+  // How a batch is cut: steps (or one sequence) and sequences of a chunk at most.
+  struct Cut {
+    std::size_t steps, sequences;
+  };
+  // Appends the batch: its sequences, longest first, in chunks. Returns the number of chunks.
+  std::uint32_t cut(std::span<const std::uint32_t> batch, const Cut& most, Batches& to) const;
   // Steps of a chunk of training: records of all blocks together should stay in the cache of the device, and sequences
   // should not be fewer than groups of lanes.
-  std::size_t chunk_steps() const;
+  Cut in_phases() const;
+  // Chunks of the stepwise form, which keeps what it needs of all steps of a chunk.
+  static Cut stepwise(int sequences);
   // No chunk of a batch of this size, cut at `steps`, has more steps.
-  std::size_t most_steps(std::size_t batch, std::size_t steps) const;
+  std::size_t most_steps(std::size_t batch, const Cut& cut) const;
 
  private:
   Buffer x_, label_, value_, weights_, offset_;
   bool has_label_ = false, missing_ = false, ragged_ = false;
   std::vector<std::uint32_t> length_;
   std::vector<double> weight_;  // (sequences) sum of its target weights
+  bool even_ = true;            // they are all the same, and a small whole number
   double all_ = 0;
   std::size_t longest_ = 0;
 };

@@ -75,10 +75,11 @@ std::size_t free_bytes() {
   return free;
 }
 
-std::size_t shared_bytes() {
-  int bytes = 0;
+DeviceLimits device_limits() {
+  int bytes = 0, major = 0;
   expect(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0), "asking for shared memory");
-  return static_cast<std::size_t>(bytes);
+  expect(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0), "asking what it is");
+  return {static_cast<std::size_t>(bytes), major >= 8};
 }
 
 Buffer::~Buffer() {
@@ -180,20 +181,21 @@ const void* load_kernel(const std::string& code, const char* name) {
   return reinterpret_cast<const void*>(kernel);
 }
 
-void advance(const Variant& variant, const Layout& layout, const void* kernel, const Start* starts, std::size_t count,
-             void* stream) {
+void advance_compiled(const void* kernel, int threads, std::size_t shared, const Start* starts, std::size_t count,
+                      void* stream) {
+  allow_shared(kernel, shared);
+  void* arguments[] = {&starts};
+  expect(cudaLaunchKernel(kernel, dim3(static_cast<unsigned>(count)), dim3(static_cast<unsigned>(threads)), arguments,
+                          shared, static_cast<cudaStream_t>(stream)),
+         "starting a kernel");
+}
+
+void advance(const Variant& variant, const Layout& layout, const Start* starts, std::size_t count, void* stream) {
   const std::size_t bytes = variant.shared ? static_cast<std::size_t>(layout.arena) * sizeof(float) : 0;
-  const dim3 blocks(static_cast<unsigned>(count)), threads(kThreads);
-  if (kernel != nullptr) {
-    allow_shared(kernel, bytes);
-    void* arguments[] = {&starts};
-    expect(cudaLaunchKernel(kernel, blocks, threads, arguments, bytes, static_cast<cudaStream_t>(stream)),
-           "starting a kernel");
-    return;
-  }
   with_kernels(variant, [&](auto kernels) {
     allow_shared(reinterpret_cast<const void*>(kernels.kAdvance), bytes);
-    kernels.kAdvance<<<blocks, threads, bytes, static_cast<cudaStream_t>(stream)>>>(layout, starts);
+    kernels.kAdvance<<<static_cast<unsigned>(count), kThreads, bytes, static_cast<cudaStream_t>(stream)>>>(layout,
+                                                                                                           starts);
   });
   expect(cudaGetLastError(), "starting a kernel");
 }

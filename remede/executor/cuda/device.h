@@ -71,7 +71,11 @@ struct Variant {
   bool operator==(const Variant&) const = default;
 };
 
-std::size_t shared_bytes();  // that a block may have
+struct DeviceLimits {
+  std::size_t shared = 0;     // bytes that a block may have
+  bool tensor_cores = false;  // that multiply float32, if by parts
+};
+DeviceLimits device_limits();
 
 // Queues of the device: what is in different ones runs at the same time. Plain copies wait for all of them but for
 // copies().
@@ -94,10 +98,12 @@ std::string architecture();  // "sm_90"
 // A kernel from compiled code, or null; it lives as long as the process.
 const void* load_kernel(const std::string& code, const char* name);
 
-// Advances the starts, which have one layout, a block each, by the kernel for this layout or, where that is null, by
-// one that takes any. Returns before they are done: synchronise() waits.
-void advance(const Variant& variant, const Layout& layout, const void* kernel, const Start* starts, std::size_t count,
-             void* stream);
+// Advances the starts, which have one layout, a block each, by a kernel that takes any layout. Returns before they are
+// done: synchronise() waits.
+void advance(const Variant& variant, const Layout& layout, const Start* starts, std::size_t count, void* stream);
+// The same by a kernel for this layout, with so many threads and bytes of shared memory.
+void advance_compiled(const void* kernel, int threads, std::size_t shared, const Start* starts, std::size_t count,
+                      void* stream);
 // losses: (jobs) ASSIGNED. `blocks` work on them, each with its part of the scratch memory.
 void losses(const Variant& variant, const Layout& layout, const Start* starts, const LossJob* jobs, std::size_t count,
             std::size_t blocks, const LossScratch& scratch, Totals* losses);

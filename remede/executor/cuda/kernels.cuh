@@ -27,6 +27,23 @@ __device__ __forceinline__ void copy_start(const Start* from, Start& to) {
   __syncthreads();
 }
 
+// Whether the update is to be made. All threads call it.
+__device__ __forceinline__ bool note_update(const Start& s, const Update& u, double loss, double correct, float clip,
+                                            Totals& totals) {
+  const bool lost = s.gradient_only == 0 && (!finite(loss) || !finite(clip));
+  if (threadIdx.x == 0) {
+    if (lost) {
+      totals.lost = 1;
+    } else {
+      totals.loss += loss;
+      totals.weight += u.weight;
+      totals.correct += correct;
+      ++totals.made;
+    }
+  }
+  return !lost && s.gradient_only == 0;
+}
+
 template <int G, int K>
 __device__ __forceinline__ void weigh(const Layout& l, const Start& s, const Work& w, const Chunk& chunk) {
   if constexpr (G <= 8)
@@ -72,19 +89,9 @@ __device__ __forceinline__ void advance_block(const Layout& l, const Start* star
     }
     const double loss = block_sum(sums.loss, buffer), correct = block_sum(sums.correct, buffer);
     const float clip = clip_factor(gather_gradient(l, s, arena, buffer), s.clip);
-    const bool lost = s.gradient_only == 0 && (!finite(loss) || !finite(clip));
-    if (threadIdx.x == 0) {
-      if (lost) {
-        totals.lost = 1;
-      } else {
-        totals.loss += loss;
-        totals.weight += u.weight;
-        totals.correct += correct;
-        ++totals.made;
-      }
-    }
+    const bool goes_on = note_update(s, u, loss, correct, clip, totals);
     REMEDE_PHASE(6);
-    if (lost || s.gradient_only != 0) break;
+    if (!goes_on) break;
     optimise(l, s, u, clip);
     if (s.continues != nullptr) carry_over(l.n_m, s, u.first_chunk, u.chunks);
     __syncthreads();

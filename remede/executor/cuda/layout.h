@@ -123,6 +123,7 @@ struct Start {
   std::uint32_t* at;   // (steps) number of the step in the data
   float* noisy;        // (steps, n_x) inputs with noise, or null
   float* arena;        // where it is not in shared memory
+  float* table;        // sums of the stepwise form
   Totals* totals;
 };
 

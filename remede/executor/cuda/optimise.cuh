@@ -82,29 +82,43 @@ __device__ __forceinline__ float clip_factor(double squares, float limit) {
   return limit > 0.0F && norm > limit ? static_cast<float>(limit / norm) : 1.0F;
 }
 
+// Four numbers of a thread at a time: all are loaded before the first is stored, since loads take long.
 __device__ __forceinline__ void optimise(const Layout& l, const Start& s, const Update& u, float clip) {
+  constexpr int kAtATime = 4;
   float* const parameters = global(s.parameters);
   float* const averages = global(s.average);
   float* const means = global(s.mean);
   float* const squares = global(s.square);
   const float* const gradient = global(s.gradient);
-  for (int i = threadIdx.x; i < l.begin[kGroups]; i += blockDim.x) {
-    int group = 0;
+  const int total = l.begin[kGroups], apart = static_cast<int>(blockDim.x);
+  for (int first = static_cast<int>(threadIdx.x); first < total; first += kAtATime * apart) {
+    float old[kAtATime], average[kAtATime], mean[kAtATime], square[kAtATime], g[kAtATime];
 #pragma unroll
-    for (int g = 1; g < kGroups; ++g) group += i >= l.begin[g] ? 1 : 0;
-    const float rate = s.rates[group];
-    const float old = parameters[i], average = averages[i];
-    const float g = clip * gradient[i];
-    float mean = kAdamFirst * means[i] + (1.0F - kAdamFirst) * g;
-    float square = kAdamSecond * squares[i] + (1.0F - kAdamSecond) * (g * g);
-    mean = fabsf(mean) >= kAdamVanished ? mean : 0.0F;
-    square = square >= kAdamVanished ? square : 0.0F;
-    float p = old - rate * u.factor * mean / (sqrtf(square) + u.small);
-    if (group == 4 || group == 7) p = copysignf(fmaxf(fabsf(p) - u.shrink * rate, 0.0F), p);  // writes, linear outputs
-    means[i] = mean;
-    squares[i] = square;
-    parameters[i] = p;
-    averages[i] = average + u.average * (p - average);
+    for (int k = 0; k < kAtATime; ++k) {
+      const int i = min(first + k * apart, total - 1);
+      old[k] = parameters[i], average[k] = averages[i], mean[k] = means[i], square[k] = squares[i];
+      g[k] = clip * gradient[i];
+    }
+#pragma unroll
+    for (int k = 0; k < kAtATime; ++k) {
+      const int i = first + k * apart;
+      if (i >= total) break;
+      int group = 0;
+#pragma unroll
+      for (int j = 1; j < kGroups; ++j) group += i >= l.begin[j] ? 1 : 0;
+      const float rate = s.rates[group];
+      mean[k] = kAdamFirst * mean[k] + (1.0F - kAdamFirst) * g[k];
+      square[k] = kAdamSecond * square[k] + (1.0F - kAdamSecond) * (g[k] * g[k]);
+      mean[k] = fabsf(mean[k]) >= kAdamVanished ? mean[k] : 0.0F;
+      square[k] = square[k] >= kAdamVanished ? square[k] : 0.0F;
+      float p = old[k] - rate * u.factor * mean[k] / (sqrtf(square[k]) + u.small);
+      if (group == 4 || group == 7)  // writes, linear outputs
+        p = copysignf(fmaxf(fabsf(p) - u.shrink * rate, 0.0F), p);
+      means[i] = mean[k];
+      squares[i] = square[k];
+      parameters[i] = p;
+      averages[i] = average[k] + u.average * (p - average[k]);
+    }
   }
 }
 

@@ -124,7 +124,15 @@ bool fits_device(const Shape& shape) {
          shape.n_v() < (1 << 16) && shape.n_y < (1 << 16);
 }
 
-DeviceShape device_shape(const Shape& shape, const GradientForm& form, const DataForm& data, std::size_t shared) {
+int batch_class(std::size_t batch) {
+  constexpr int kLeast = 32, kMost = 512;
+  int up = kLeast;
+  while (up < kMost && static_cast<std::size_t>(up) < batch) up *= 2;
+  return up;
+}
+
+DeviceShape device_shape(const Shape& shape, const GradientForm& form, const DataForm& data, int batch,
+                         const DeviceLimits& limits) {
   DeviceShape to;
   Layout& l = to.layout;
   l.depth = shape.depth;
@@ -156,7 +164,7 @@ DeviceShape device_shape(const Shape& shape, const GradientForm& form, const Dat
                : l.n_m <= 16 ? Variant{16, 1, true}
                              : Variant{32, 2, true};
   place_arena(to.variant.lanes, l);
-  const auto floats = static_cast<int>((shared - kSharedReserve) / sizeof(float));
+  const auto floats = static_cast<int>((limits.shared - kSharedReserve) / sizeof(float));
   if (l.arena + l.sums_size > floats) {
     to.variant = l.n_m <= 8 ? Variant{8, 1, false} : Variant{32, 2, false};
     place_arena(to.variant.lanes, l);
@@ -164,6 +172,10 @@ DeviceShape device_shape(const Shape& shape, const GradientForm& form, const Dat
   const int room = to.variant.shared ? (floats - l.arena) / l.sums_size : kMostTables;
   l.tables = std::clamp(std::min(kThreads / l.units, room), 1, kMostTables);
   l.arena += l.tables * l.sums_size;
+  to.loss = data.loss;
+  to.batch = batch;
+  to.shared = static_cast<int>(limits.shared - kSharedReserve);
+  if (limits.tensor_cores) to.step = stepper(l, batch, to.shared);
   return to;
 }
 

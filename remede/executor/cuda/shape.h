@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "remede/executor/cuda/device.h"
+#include "remede/executor/cuda/stepper.h"
 #include "remede/executor/engine.h"
 
 namespace remede::cuda {
@@ -12,6 +13,9 @@ namespace remede::cuda {
 struct DeviceShape {
   Layout layout{};
   Variant variant;
+  Loss loss = Loss::kCrossEntropy;
+  int batch = 0, shared = 0;        // what `step` was made for
+  Stepper step;                     // of kernels that are compiled for it; threads == 0: they take the phases
   std::vector<std::uint32_t> slot;  // (total)
   std::vector<SumUnit> units;
 };
@@ -23,10 +27,15 @@ bool fits_device(const Shape& shape);
 struct DataForm {
   int targets = 1;       // of a step
   bool missing = false;  // some input is
+  Loss loss = Loss::kCrossEntropy;
   bool operator==(const DataForm&) const = default;
 };
 
-// shared: bytes of shared memory that a block may have. REQUIRES: fits_device(shape).
-DeviceShape device_shape(const Shape& shape, const GradientForm& form, const DataForm& data, std::size_t shared);
+// Kernels are compiled for classes of batch sizes: the smallest that takes this one.
+int batch_class(std::size_t batch);
+
+// batch: a class. REQUIRES: fits_device(shape).
+DeviceShape device_shape(const Shape& shape, const GradientForm& form, const DataForm& data, int batch,
+                         const DeviceLimits& limits);
 
 }  // namespace remede::cuda

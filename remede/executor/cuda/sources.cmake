@@ -14,7 +14,7 @@ if(CMAKE_SCRIPT_MODE_FILE)
 endif()
 
 file(GLOB remede_cuda_files CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_LIST_DIR}/*.cuh)
-list(APPEND remede_cuda_files remede/executor/cuda/layout.h remede/objective/formulas.inc remede/objective/objectives.def)
+list(APPEND remede_cuda_files remede/executor/cuda/layout.h remede/executor/cuda/stepper.h remede/objective/formulas.inc remede/objective/objectives.def)
 list(JOIN remede_cuda_files "|" remede_cuda_list)
 list(TRANSFORM remede_cuda_files PREPEND ${PROJECT_SOURCE_DIR}/ OUTPUT_VARIABLE remede_cuda_paths)
 set(remede_cuda_source ${CMAKE_CURRENT_BINARY_DIR}/cuda_sources.cpp)

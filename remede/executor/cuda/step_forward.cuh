@@ -1,0 +1,160 @@
+// The forward pass of the stepwise form (stepper.h): lanes of a sequence do the same.
+//
+// C is what a kernel is compiled for: C::l (Layout), C::p (Stepper), C::loss (Loss).
+#pragma once
+
+#include "remede/executor/cuda/phases.cuh"
+#include "remede/executor/cuda/stepper.h"
+
+namespace remede::cuda {
+
+// The sequence of a thread.
+struct OwnSequence {
+  std::uint32_t sequence = 0;
+  int length = 0;
+  const float* x = nullptr;  // (length, n_x)
+  std::int64_t from = 0;     // first step
+};
+
+template <class C>
+__device__ __forceinline__ int own_place() {
+  return static_cast<int>(threadIdx.x) / C::p.lanes;
+}
+
+template <class C>
+__device__ __forceinline__ OwnSequence own_sequence(const Start& s, const Chunk& chunk) {
+  OwnSequence own;
+  const auto place = static_cast<std::uint32_t>(own_place<C>());
+  if (place >= chunk.count) return own;
+  const Entry entry = global(s.entries)[chunk.first + place];
+  const std::int64_t* const offsets = global(s.data.offset);
+  own.sequence = entry.sequence;
+  own.from = offsets[entry.sequence];
+  own.length = static_cast<int>(offsets[entry.sequence + 1] - own.from);
+  own.x =
+      s.noisy != nullptr ? s.noisy + static_cast<std::size_t>(entry.base) * C::l.n_x : s.data.x + own.from * C::l.n_x;
+  return own;
+}
+
+// Arrays have at least one element.
+constexpr int at_least_one(int n) { return n > 0 ? n : 1; }
+
+// Quads of a leaf's row that hold the numbers kBegin .. kEnd.
+template <int kBegin, int kEnd, int N>
+__device__ __forceinline__ void load_row(const float* row, float (&to)[N]) {
+#pragma unroll
+  for (int i = kBegin / 4; i < (kEnd + 3) / 4; ++i) {
+    const float4 four = reinterpret_cast<const float4*>(row)[i];
+    to[4 * i] = four.x, to[4 * i + 1] = four.y, to[4 * i + 2] = four.z, to[4 * i + 3] = four.w;
+  }
+}
+
+// A node in shared memory: its threshold, and the place of its feature's row with the side of missing values.
+template <class C>
+__device__ __forceinline__ int row_of(const float2& node) {
+  return C::l.missing ? __float_as_int(node.y) & 0xffffff : __float_as_int(node.y);
+}
+
+// The child of node i, both as in a heap. look: the column of a sequence.
+template <class C>
+__device__ __forceinline__ int child_of(const float2* nodes, const float* look, int i) {
+  constexpr Layout l = C::l;
+  const float2 node = nodes[i];
+  return 2 * i + goes_right(l, node, look[row_of<C>(node)]);
+}
+
+// The argument of the tanh of cell k. r: the row of the leaf, v: inputs and memory.
+template <class C, int N, int M>
+__device__ __forceinline__ float write_argument(const float (&r)[N], const float (&v)[M], int k) {
+  constexpr Layout l = C::l;
+  constexpr Stepper p = C::p;
+  float a = l.has_bias ? r[p.bias + k] : 0.0F;
+#pragma unroll
+  for (int f = 0; f < l.n_w; ++f) a = fmaf(r[p.writes + k * l.n_w + f], v[f], a);
+  return a;
+}
+
+template <class C, int N, int M>
+__device__ __forceinline__ float row_output(const float (&r)[N], const float (&v)[M], int y) {
+  constexpr Layout l = C::l;
+  constexpr Stepper p = C::p;
+  float sum = r[p.output + y];
+  if (l.linear)
+#pragma unroll
+    for (int f = 0; f < l.n_v; ++f) sum = fmaf(r[p.linear + y * l.n_v + f], v[f], sum);
+  return sum;
+}
+
+template <class C>
+__device__ __forceinline__ void step_forward(const Start& s, const Chunk& chunk, float* shared, float* trace) {
+  constexpr Layout l = C::l;
+  constexpr Stepper p = C::p;
+  constexpr int n_x = l.n_x, n_m = l.n_m;
+  const OwnSequence own = own_sequence<C>(s, chunk);
+  const int place = own_place<C>();
+  const bool writes = threadIdx.x % p.lanes == 0;
+  float* const column = shared + p.stage + place;
+  const float* const look = column + p.look * p.pitch;
+  const auto* const nodes = reinterpret_cast<const float2*>(shared + p.nodes);
+  const float* const fill = global(s.fill);
+  float v[l.n_v], y[l.n_y], next[at_least_one(n_x)];
+#pragma unroll
+  for (int k = 0; k < n_m; ++k)
+    v[n_x + k] =
+        own.length > 0 && s.before != nullptr ? s.before[static_cast<std::size_t>(own.sequence) * n_m + k] : 0.0F;
+#pragma unroll
+  for (int k = 0; k < l.n_y; ++k) y[k] = 0.0F;
+  const float* x = own.x;
+#pragma unroll
+  for (int f = 0; f < n_x; ++f) next[f] = own.length > 0 ? x[f] : 0.0F;
+  float* to = trace + place;
+  const int most = most_of_warp<1>(own.length);
+  for (int t = 0; t < most; ++t, to += p.trace * p.sequences) {
+    const bool active = t < own.length;
+    if (active) {
+#pragma unroll
+      for (int f = 0; f < n_x; ++f) {
+        const float value = next[f];
+        v[f] = l.missing && value != value ? fill[f] : value;
+        if (writes) column[(p.look + f) * p.pitch] = value;
+      }
+      x += n_x;
+      if (t + 1 < own.length)
+#pragma unroll
+        for (int f = 0; f < n_x; ++f) next[f] = x[f];
+      if (writes)
+#pragma unroll
+        for (int k = 0; k < n_m; ++k) column[(p.look + n_x + k) * p.pitch] = to[k * p.sequences] = v[n_x + k];
+    }
+    if (p.lanes > 1) __syncwarp();
+    if (active) {
+      int i = 1;
+#pragma unroll
+      for (int d = 0; d < l.depth; ++d) i = child_of<C>(nodes, look, i);
+      const int j = i - l.leaves;
+      float r[p.row];
+      load_row<0, l.first_order ? p.worth_end : p.written>(shared + p.leaf_rows + j * p.row, r);
+      if (writes) reinterpret_cast<std::int32_t*>(to)[n_m * p.sequences] = j;
+      if (l.first_order)
+#pragma unroll
+        for (int k = 0; k < l.n_y; ++k) {
+          y[k] += row_output<C>(r, v, k);
+          if (writes) to[(n_m + 1 + k) * p.sequences] = y[k];
+        }
+      float u[at_least_one(n_m)];
+#pragma unroll
+      for (int k = 0; k < n_m; ++k) u[k] = tanh(write_argument<C>(r, v, k));
+#pragma unroll
+      for (int k = 0; k < n_m; ++k) {
+        const float m = v[n_x + k], change = l.blends ? r[p.blend + k] * (u[k] - m) : u[k];
+        v[n_x + k] = r[p.gate_value + k] >= 0.0F ? m + change : m;
+      }
+    }
+    if (p.lanes > 1) __syncwarp();
+  }
+  if (writes && own.length > 0 && s.after != nullptr)
+#pragma unroll
+    for (int k = 0; k < n_m; ++k) s.after[static_cast<std::size_t>(own.sequence) * n_m + k] = v[n_x + k];
+}
+
+}  // namespace remede::cuda
