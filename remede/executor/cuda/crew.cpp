@@ -144,7 +144,7 @@ std::size_t scratch_floats(const LoadedShape& shape, std::size_t steps, std::siz
   const Layout& l = shape.shape.layout;
   const Stepper& p = shape.shape.step;
   if (shape.stepwise())
-    return static_cast<std::size_t>(p.accumulators) * static_cast<std::size_t>(p.threads) +
+    return table_floats(l, p, steps) + steps * static_cast<std::size_t>(p.entry) +
            longest * static_cast<std::size_t>(p.trace) * static_cast<std::size_t>(p.sequences);
   return steps * (static_cast<std::size_t>(l.record) + 2) +
          (shape.shape.variant.shared ? 0 : up_to_four(static_cast<std::size_t>(l.arena)));
@@ -153,8 +153,8 @@ std::size_t scratch_floats(const LoadedShape& shape, std::size_t steps, std::siz
 void give_scratch(const LoadedShape& shape, std::size_t steps, float* scratch, Start& to) {
   if (shape.stepwise()) {
     to.table = scratch;
-    to.records = scratch + static_cast<std::size_t>(shape.shape.step.accumulators) *
-                               static_cast<std::size_t>(shape.shape.step.threads);
+    to.staged = to.table + table_floats(shape.shape.layout, shape.shape.step, steps);
+    to.records = to.staged + steps * static_cast<std::size_t>(shape.shape.step.entry);
     return;
   }
   to.records = scratch;

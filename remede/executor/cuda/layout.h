@@ -119,11 +119,11 @@ struct Start {
   const Chunk* chunks;
   const Entry* entries;
   float* records;
-  std::int32_t* leaf;  // (steps)
-  std::uint32_t* at;   // (steps) number of the step in the data
-  float* noisy;        // (steps, n_x) inputs with noise, or null
-  float* arena;        // where it is not in shared memory
-  float* table;        // sums of the stepwise form
+  std::int32_t* leaf;     // (steps)
+  std::uint32_t* at;      // (steps) number of the step in the data
+  float* noisy;           // (steps, n_x) inputs with noise, or null
+  float* arena;           // where it is not in shared memory
+  float *table, *staged;  // sums and entries of the stepwise form
   Totals* totals;
 };
 

@@ -1,5 +1,5 @@
-// The backward pass of the stepwise form (stepper.h): step by step, with the sums. Lanes of a sequence share the levels
-// of the tree. docs/mathematics.md has the formulas.
+// The backward pass of the stepwise form (stepper.h). Lanes of a sequence share the levels of the tree.
+// docs/mathematics.md has the formulas.
 #pragma once
 
 #include "remede/executor/cuda/step_sums.cuh"
@@ -7,83 +7,10 @@
 
 namespace remede::cuda {
 
-// Waits for the warps of the team; what they wrote to shared memory is then seen.
-template <class C>
-__device__ __forceinline__ void wait_for_team() {
-  if constexpr (C::p.team == 1) {
-    __syncwarp();
-  } else if constexpr (C::p.team * 32 == C::p.threads) {
-    __syncthreads();
-  } else {
-    const int id = 1 + static_cast<int>(threadIdx.x) / (32 * C::p.team);
-    asm volatile("bar.sync %0, %1;" : : "r"(id), "n"(32 * C::p.team) : "memory");
-  }
-}
-
-// Orders the sequences of every team by the tiles of their leaves, for all steps: a warp for each. Sequences without
-// such a step are last. ASSIGNS the positions in the trace.
-template <class C>
-__device__ __forceinline__ void order_by_leaves(const Start& s, const Chunk& chunk, float* shared, float* trace) {
-  constexpr Layout l = C::l;
-  constexpr Stepper p = C::p;
-  constexpr int kSequences = 32 * p.team / p.lanes, kRounds = step_ceil(kSequences, 32), kBins = p.leaf_tiles + 1;
-  const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
-  auto* const bins = reinterpret_cast<std::int32_t*>(shared + p.bins) + warp * p.bins_pitch;
-  const Entry* const entries = global(s.entries) + chunk.first;
-  const std::int64_t* const offsets = global(s.data.offset);
-  const auto length_of = [&](int place) {
-    if (place >= static_cast<int>(chunk.count)) return 0;
-    const std::uint32_t sequence = entries[place].sequence;
-    return static_cast<int>(offsets[sequence + 1] - offsets[sequence]);
-  };
-  for (int first = 0; first < static_cast<int>(chunk.count); first += kSequences) {
-    const int most = length_of(first);
-    int length[kRounds];
-#pragma unroll
-    for (int i = 0; i < kRounds; ++i) length[i] = length_of(first + i * 32 + lane);
-    for (int t = warp; t < most; t += p.threads / 32) {
-      float* const at = trace + static_cast<std::size_t>(t) * (p.trace * p.sequences) + first + lane;
-      int bin[kRounds], rank[kRounds];
-#pragma unroll
-      for (int i = 0; i < kRounds; ++i)
-        bin[i] = t < length[i] ? reinterpret_cast<const std::int32_t*>(at)[l.n_m * p.sequences + i * 32] / kTile
-                               : p.leaf_tiles;
-      for (int b = lane; b < kBins; b += 32) bins[b] = 0;
-      __syncwarp();
-#pragma unroll
-      for (int i = 0; i < kRounds; ++i) {
-        const unsigned same_bin = __match_any_sync(kAll, bin[i]);
-        const int before = __popc(same_bin & ((1U << lane) - 1));
-        rank[i] = bins[bin[i]] + before;
-        __syncwarp();
-        if (before == 0) bins[bin[i]] += __popc(same_bin);
-        __syncwarp();
-      }
-      int sum = 0;  // of the bins before
-      for (int b = 0; b < kBins; b += 32) {
-        const int own = b + lane < kBins ? bins[b + lane] : 0;
-        int upto = own;
-#pragma unroll
-        for (int o = 1; o < 32; o *= 2) {
-          const int other = __shfl_up_sync(kAll, upto, o);
-          if (lane >= o) upto += other;
-        }
-        if (b + lane < kBins) bins[b + lane] = sum + upto - own;
-        sum += __shfl_sync(kAll, upto, 31);
-      }
-      __syncwarp();
-#pragma unroll
-      for (int i = 0; i < kRounds; ++i)
-        reinterpret_cast<std::int32_t*>(at)[(p.trace - 1) * p.sequences + i * 32] = first + bins[bin[i]] + rank[i];
-      __syncwarp();
-    }
-  }
-}
-
 // What a step back begins with; loaded a step ahead.
 template <class C>
 struct Traced {
-  int leaf = 0, label = 0, position = 0;
+  int leaf = 0, label = 0;
   float weight = 0.0F;
   float v[C::l.n_v];  // inputs as they are, and memory before the step
   float y[C::l.n_y];  // outputs added up; only in the first-order form
@@ -94,10 +21,8 @@ __device__ __forceinline__ void load_traced(const Start& s, const OwnSequence& o
                                             Traced<C>& to) {
   constexpr Layout l = C::l;
   constexpr Stepper p = C::p;
-  if (t < 0) return;
+  if (t < 0 || t >= own.length) return;
   const float* const from = trace + static_cast<std::size_t>(t) * (p.trace * p.sequences) + own_place<C>();
-  if (p.sorted) to.position = reinterpret_cast<const std::int32_t*>(from)[(p.trace - 1) * p.sequences];
-  if (t >= own.length) return;
   const float* const x = own.x + static_cast<std::size_t>(t) * l.n_x;
 #pragma unroll
   for (int f = 0; f < l.n_x; ++f) to.v[f] = x[f];
@@ -191,11 +116,12 @@ __device__ __forceinline__ float through_leaf(const float* row, float (&v)[C::l.
   return leaf_worth<C>(r, c, q, v);
 }
 
-// Stages the derivatives by the splits of this lane's levels; ADDS to `back` what goes through them into memory.
+// ASSIGNS the derivatives by the splits of this lane's levels to `splits`; ADDS to `back` what goes through them into
+// memory.
 template <class C>
-__device__ __forceinline__ void through_splits(const float* shared, const float* look, float* column, int j, float here,
+__device__ __forceinline__ void through_splits(const float* shared, const float* look, int j, float here,
                                                const float (&v)[C::l.n_v], const float* q, const LeafDerivatives<C>& c,
-                                               float* back) {
+                                               float* splits, float* back) {
   constexpr Layout l = C::l;
   constexpr Stepper p = C::p;
   constexpr int kLevels = step_ceil(l.depth, p.lanes);
@@ -216,6 +142,7 @@ __device__ __forceinline__ void through_splits(const float* shared, const float*
 #pragma unroll
   for (int i = 0; i < kLevels; ++i) {
     const int d = i * p.lanes + lane;
+    splits[i] = 0.0F;
     if (p.lanes > 1 && d >= l.depth) continue;
     float r[p.row];
     load_row<p.worth, p.worth_end>(shared + p.leaf_rows + (other[i] - l.leaves) * p.row, r);
@@ -224,66 +151,118 @@ __device__ __forceinline__ void through_splits(const float* shared, const float*
     const float value = look[feature], apart = here - leaf_worth<C>(r, c, q, v);
     float by = split_slope(l, value - node.x) * ((path >> (l.depth - 1 - d) & 1) != 0 ? apart : -apart);
     if (l.missing) by = value == value ? by : 0.0F;
-    column[(p.split + d) * p.pitch] = by;
+    splits[i] = by;
 #pragma unroll
     for (int k = 0; k < l.n_m; ++k)
-      if (feature == (l.n_x + k) * p.pitch) back[k] += by;
+      if (feature == (l.n_x + k) * p.sequences) back[k] += by;
   }
 }
 
+// The number of this step's entry. All lanes of the warp call this; those that write an entry say so. Entries of a warp
+// and leaf follow one another in the order of steps and lanes.
 template <class C>
-__device__ __forceinline__ void stage_zeros(float* column) {
-  constexpr Stepper p = C::p;
-  for (int row = p.g; row < p.rows; ++row) column[row * p.pitch] = 0.0F;
+__device__ __forceinline__ int next_entry(std::int32_t* counts, int leaf, bool writes) {
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const unsigned same = __match_any_sync(kAll, writes ? leaf : -1);
+  const int before = __popc(same & ((1U << lane) - 1));
+  int at = -1;
+  if (writes) at = counts[leaf] + before;
+  __syncwarp();
+  if (writes && before == 0) counts[leaf] += __popc(same);
+  __syncwarp();
+  return C::p.lanes == 1 ? at : __shfl_sync(kAll, at, lane / C::p.lanes * C::p.lanes);
 }
 
+// Writes what the steps of a warp add to the sums, through its tile: entries by themselves are scattered in memory. All
+// lanes of the warp call this; `at` is the number of an entry, or -1. `splits`: of this lane's levels.
 template <class C>
-__device__ __forceinline__ void step_backward(const Start& s, const Chunk& chunk, float* shared, const float* trace,
-                                              float scale, const StepColumns<C>& columns, StepSums<C>& sums,
-                                              LossSums& losses) {
+__device__ __forceinline__ void write_entries(float* tile, float* entries, int at, const LeafDerivatives<C>& c,
+                                              const float* splits, const float (&v)[C::l.n_v]) {
   constexpr Layout l = C::l;
   constexpr Stepper p = C::p;
-  constexpr int n_x = l.n_x, n_m = l.n_m, kTeamSequences = 32 * p.team / p.lanes;
+  constexpr int kSequences = 32 / p.lanes, kRows = step_min(kSequences, kEntries), kQuads = p.entry / 4;
+  const int thread = static_cast<int>(threadIdx.x) % 32, lane = thread % p.lanes;
+  float entry[p.entry] = {};
+#pragma unroll
+  for (int k = 0; k < l.n_m; ++k) {
+    entry[p.write + k] = c.write[k];
+    entry[p.gate + k] = c.gate[k];
+    if (l.blends) entry[p.rate + k] = c.rate[k];
+  }
+#pragma unroll
+  for (int k = 0; k < l.n_y; ++k) entry[p.g + k] = c.g[k];
+#pragma unroll
+  for (int f = 0; f < l.n_v; ++f) entry[p.columns + f] = v[f];
+#pragma unroll
+  for (int first = 0; first < kSequences; first += kRows) {
+    float* const row = tile + (thread / p.lanes - first) * p.tile_pitch;
+    __syncwarp();
+    if (p.lanes > 1) {
+#pragma unroll
+      for (int i = 0; i < p.columns + l.n_v; ++i)
+        if ((i < p.split || i >= p.split + l.depth) && i % p.lanes == lane) row[i] = entry[i];
+#pragma unroll
+      for (int i = 0; i < step_ceil(l.depth, p.lanes); ++i)
+        if (i * p.lanes + lane < l.depth) row[p.split + i * p.lanes + lane] = splits[i];
+    } else if (thread >= first && thread < first + kRows) {
+#pragma unroll
+      for (int d = 0; d < l.depth; ++d) entry[p.split + d] = splits[d];
+#pragma unroll
+      for (int i = 0; i < p.columns + l.n_v; i += 4)
+        *reinterpret_cast<float4*>(row + i) = {entry[i], entry[i + 1], entry[i + 2], entry[i + 3]};
+    }
+    __syncwarp();
+#pragma unroll
+    for (int i = 0; i < kRows * kQuads; i += 32) {
+      const int of = (i + thread) / kQuads, quad = (i + thread) % kQuads;
+      const int to = __shfl_sync(kAll, at, (first + of) * p.lanes % 32);
+      if (to >= 0 && of < kRows)
+        reinterpret_cast<float4*>(entries)[static_cast<std::size_t>(to) * kQuads + quad] =
+            *reinterpret_cast<const float4*>(tile + of * p.tile_pitch + 4 * quad);
+    }
+  }
+}
+
+// REQUIRES: order_leaves() was called after the forward pass of this chunk.
+template <class C>
+__device__ __forceinline__ void step_backward(const Start& s, const Chunk& chunk, float* shared, const float* trace,
+                                              float* entries, float scale, LossSums& losses) {
+  constexpr Layout l = C::l;
+  constexpr Stepper p = C::p;
+  constexpr int n_x = l.n_x, n_m = l.n_m;
   const OwnSequence own = own_sequence<C>(s, chunk);
-  const int place = own_place<C>(), team_first = place / kTeamSequences * kTeamSequences;
-  if (team_first >= static_cast<int>(chunk.count)) return;  // as all of the team
-  // The first sequence of a team is its longest.
-  const std::uint32_t first = global(s.entries)[chunk.first + team_first].sequence;
-  const auto most = static_cast<int>(s.data.offset[first + 1] - s.data.offset[first]);
   const bool writes = threadIdx.x % p.lanes == 0;
-  float* const look = shared + p.stage + p.look * p.pitch + place;
+  float* const look = shared + p.look + own_place<C>();
+  std::int32_t* const counts = ints<C>(shared, p.counts) + threadIdx.x / 32 * l.leaves;
   const float* const fill = global(s.fill);
+  float* const tile = own_tile<C>(shared);
   float q[at_least_one(n_m)], later[l.n_y];
 #pragma unroll
   for (int k = 0; k < n_m; ++k) q[k] = 0.0F;
 #pragma unroll
   for (int k = 0; k < l.n_y; ++k) later[k] = 0.0F;
+  const int most = most_of_warp<1>(own.length);
   Traced<C> next;
   load_traced<C>(s, own, trace, most - 1, next);
   for (int t = most - 1; t >= 0; --t) {
     const bool active = t < own.length;
     Traced<C> now = next;
     load_traced<C>(s, own, trace, t - 1, next);
-    float* const column = shared + p.stage + (p.sorted ? now.position : place);
-    if (writes) {
-      reinterpret_cast<std::int32_t*>(shared)[p.index + static_cast<int>(column - shared - p.stage)] =
-          active ? now.leaf : l.leaves - 1;
-      if (active)
-#pragma unroll
-        for (int f = 0; f < l.n_v; ++f) look[f * p.pitch] = now.v[f];
-    }
-#pragma unroll
-    for (int f = 0; f < l.n_v; ++f) {
-      if (l.missing && f < n_x) now.v[f] = now.v[f] != now.v[f] ? fill[f] : now.v[f];
-      if (p.look != 0 && active && writes) column[f * p.pitch] = now.v[f];
-    }
-    if (p.lanes > 1) __syncwarp();
+    const int at = next_entry<C>(counts, now.leaf, active && writes);
     float back[at_least_one(n_m)], parts[at_least_one(n_m)];
 #pragma unroll
     for (int k = 0; k < n_m; ++k) parts[k] = back[k] = 0.0F;
+    if (active && writes)
+#pragma unroll
+      for (int f = 0; f < l.n_v; ++f) look[f * p.sequences] = now.v[f];
+    if (p.lanes > 1) __syncwarp();
+    LeafDerivatives<C> c;
+    float splits[at_least_one(step_ceil(l.depth, p.lanes))];
     if (active) {
+      if (l.missing)
+#pragma unroll
+        for (int f = 0; f < n_x; ++f) now.v[f] = now.v[f] != now.v[f] ? fill[f] : now.v[f];
       const float* const row = shared + p.leaf_rows + now.leaf * p.row;
-      LeafDerivatives<C> c;
       if (l.first_order) {
 #pragma unroll
         for (int k = 0; k < l.n_y; ++k) c.g[k] = now.y[k];
@@ -298,20 +277,9 @@ __device__ __forceinline__ void step_backward(const Start& s, const Chunk& chunk
 #pragma unroll
         for (int k = 0; k < l.n_y; ++k) c.g[k] = later[k] += c.g[k];
       const float here = through_leaf<C>(row, now.v, q, c, back);
-      if (writes) {
-#pragma unroll
-        for (int k = 0; k < l.n_y; ++k) column[(p.g + k) * p.pitch] = c.g[k];
-#pragma unroll
-        for (int k = 0; k < n_m; ++k) {
-          column[(p.gate + k) * p.pitch] = c.gate[k];
-          column[(p.write + k) * p.pitch] = c.write[k];
-          if (l.blends) column[(p.rate + k) * p.pitch] = c.rate[k];
-        }
-      }
-      through_splits<C>(shared, look, column, now.leaf, here, now.v, q, c, p.lanes > 1 ? parts : back);
-    } else if (writes) {
-      stage_zeros<C>(column);
+      through_splits<C>(shared, look, now.leaf, here, now.v, q, c, splits, p.lanes > 1 ? parts : back);
     }
+    write_entries<C>(tile, entries, at, c, splits, now.v);
     if (p.lanes > 1) {
 #pragma unroll
       for (int k = 0; k < n_m; ++k) {
@@ -322,9 +290,6 @@ __device__ __forceinline__ void step_backward(const Start& s, const Chunk& chunk
     }
 #pragma unroll
     for (int k = 0; k < n_m; ++k) q[k] = active ? fminf(fmaxf(back[k], -kMostBack), kMostBack) : 0.0F;
-    wait_for_team<C>();
-    add_step<C>(shared, columns, sums);
-    wait_for_team<C>();
   }
 }
 

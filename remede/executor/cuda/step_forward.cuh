@@ -1,4 +1,4 @@
-// The forward pass of the stepwise form (stepper.h): lanes of a sequence do the same.
+// The forward pass of the stepwise form (stepper.h): lanes of a sequence do the same. Counts the entries of each leaf.
 //
 // C is what a kernel is compiled for: C::l (Layout), C::p (Stepper), C::loss (Loss).
 #pragma once
@@ -93,8 +93,8 @@ __device__ __forceinline__ void step_forward(const Start& s, const Chunk& chunk,
   const OwnSequence own = own_sequence<C>(s, chunk);
   const int place = own_place<C>();
   const bool writes = threadIdx.x % p.lanes == 0;
-  float* const column = shared + p.stage + place;
-  const float* const look = column + p.look * p.pitch;
+  float* const look = shared + p.look + place;
+  auto* const counts = reinterpret_cast<std::int32_t*>(shared + p.counts) + threadIdx.x / 32 * l.leaves;
   const auto* const nodes = reinterpret_cast<const float2*>(shared + p.nodes);
   const float* const fill = global(s.fill);
   float v[l.n_v], y[l.n_y], next[at_least_one(n_x)];
@@ -116,7 +116,7 @@ __device__ __forceinline__ void step_forward(const Start& s, const Chunk& chunk,
       for (int f = 0; f < n_x; ++f) {
         const float value = next[f];
         v[f] = l.missing && value != value ? fill[f] : value;
-        if (writes) column[(p.look + f) * p.pitch] = value;
+        if (writes) look[f * p.sequences] = value;
       }
       x += n_x;
       if (t + 1 < own.length)
@@ -124,7 +124,7 @@ __device__ __forceinline__ void step_forward(const Start& s, const Chunk& chunk,
         for (int f = 0; f < n_x; ++f) next[f] = x[f];
       if (writes)
 #pragma unroll
-        for (int k = 0; k < n_m; ++k) column[(p.look + n_x + k) * p.pitch] = to[k * p.sequences] = v[n_x + k];
+        for (int k = 0; k < n_m; ++k) look[(n_x + k) * p.sequences] = to[k * p.sequences] = v[n_x + k];
     }
     if (p.lanes > 1) __syncwarp();
     if (active) {
@@ -134,7 +134,10 @@ __device__ __forceinline__ void step_forward(const Start& s, const Chunk& chunk,
       const int j = i - l.leaves;
       float r[p.row];
       load_row<0, l.first_order ? p.worth_end : p.written>(shared + p.leaf_rows + j * p.row, r);
-      if (writes) reinterpret_cast<std::int32_t*>(to)[n_m * p.sequences] = j;
+      if (writes) {
+        reinterpret_cast<std::int32_t*>(to)[n_m * p.sequences] = j;
+        atomicAdd(counts + j, 1);
+      }
       if (l.first_order)
 #pragma unroll
         for (int k = 0; k < l.n_y; ++k) {

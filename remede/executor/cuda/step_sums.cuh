@@ -1,8 +1,5 @@
-// The sums of the stepwise form (stepper.h). For each leaf, the sum over the sequences that reach it of what they
-// staged is a product of two matrices: which sequence reaches which leaf (ones and zeros) times what they staged.
-// Tensor cores multiply with 11 bits, so that a number is given as two: its leading bits, and the rest.
-//
-// Every warp of a team has some tiles of the sums in its registers; the order of additions is fixed.
+// The sums of the stepwise form (stepper.h): from counts of entries to their order, and from entries to tables. All
+// threads of a block call these together. Which warp adds up which leaf changes no result.
 #pragma once
 
 #include "remede/executor/cuda/step_forward.cuh"
@@ -10,285 +7,228 @@
 namespace remede::cuda {
 
 template <class C>
-struct StepSums {
-  float leaf[C::p.lt][C::p.ln][4];
-  float node[at_least_one(C::p.nt)][C::p.nn][4];
-  float top[C::p.nn][4];  // nodes 1 to 15
-};
-
-// Where a thread finds its columns: places of both rows of a product, packed.
-template <class C>
-struct StepColumns {
-  int leaf[C::p.ln];
-  int node[C::p.nn];
-};
-
-// Four sequences of one column, in two parts each.
-struct SplitFour {
-  float high[4], low[4];
-};
-
-__device__ __forceinline__ SplitFour split_up(const float4& a) {
-  SplitFour s;
-  const float x[4] = {a.x, a.y, a.z, a.w};
-#pragma unroll
-  for (int i = 0; i < 4; ++i) {
-    s.high[i] = __int_as_float(__float_as_int(x[i]) & static_cast<int>(0xffffe000));
-    s.low[i] = x[i] - s.high[i];
-  }
-  return s;
+__device__ __forceinline__ std::int32_t* ints(float* shared, int place) {
+  return reinterpret_cast<std::int32_t*>(shared + place);
 }
 
-__device__ __forceinline__ void multiply(float (&c)[4], const float (&a)[4], float b0, float b1) {
-  asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, "
-      "%3};"
+// Sums over the threads before this one, of two numbers. buffer: (2, warps).
+template <class C>
+__device__ __forceinline__ int2 sums_before(int2 own, int* buffer) {
+  constexpr int kWarps = C::p.threads / 32;
+  const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+  int2 upto = own;
+#pragma unroll
+  for (int o = 1; o < 32; o *= 2) {
+    const int x = __shfl_up_sync(kAll, upto.x, o), y = __shfl_up_sync(kAll, upto.y, o);
+    if (lane >= o) upto.x += x, upto.y += y;
+  }
+  if (lane == 31) buffer[warp] = upto.x, buffer[kWarps + warp] = upto.y;
+  __syncthreads();
+#pragma unroll
+  for (int w = 0; w < kWarps; ++w)
+    if (w < warp) upto.x += buffer[w], upto.y += buffer[kWarps + w];
+  __syncthreads();
+  return {upto.x - own.x, upto.y - own.y};
+}
+
+// Where the entries of every leaf begin, and within them those of every warp. Returns the parts beyond the first of all
+// leaves.
+template <class C>
+__device__ __forceinline__ int order_leaves(float* shared, int* buffer) {
+  constexpr Layout l = C::l;
+  constexpr Stepper p = C::p;
+  constexpr int kWarps = p.threads / 32, kEach = step_ceil(l.leaves, p.threads);
+  std::int32_t* const counts = ints<C>(shared, p.counts);
+  int count[kEach];
+  int2 sum = {0, 0};
+#pragma unroll
+  for (int i = 0; i < kEach; ++i) {
+    const int leaf = static_cast<int>(threadIdx.x) * kEach + i;
+    count[i] = 0;
+    if (leaf < l.leaves)
+#pragma unroll
+      for (int w = 0; w < kWarps; ++w) count[i] += counts[w * l.leaves + leaf];
+    sum.x += count[i];
+    sum.y += count[i] > 0 ? (count[i] - 1) / kPart : 0;
+  }
+  int2 at = sums_before<C>(sum, buffer);
+  if (static_cast<int>(threadIdx.x) == p.threads - 1) buffer[0] = at.y + sum.y;
+#pragma unroll
+  for (int i = 0; i < kEach; ++i) {
+    const int leaf = static_cast<int>(threadIdx.x) * kEach + i;
+    if (leaf >= l.leaves) break;
+    ints<C>(shared, p.first)[leaf] = at.x;
+    ints<C>(shared, p.total)[leaf] = count[i];
+    ints<C>(shared, p.extra)[leaf] = at.y;
+    int next = at.x;
+#pragma unroll
+    for (int w = 0; w < kWarps; ++w) {
+      const int own = counts[w * l.leaves + leaf];
+      counts[w * l.leaves + leaf] = next;
+      next += own;
+    }
+    at.x = next;
+    at.y += count[i] > 0 ? (count[i] - 1) / kPart : 0;
+  }
+  __syncthreads();
+  return buffer[0];
+}
+
+// A float as two of 11 bits, which is what tensor cores multiply: its leading bits, and the rest.
+struct TwoParts {
+  unsigned high, low;
+  __device__ __forceinline__ explicit TwoParts(float x) {
+    high = __float_as_uint(x) & 0xffffe000U;
+    low = __float_as_uint(x - __uint_as_float(high));
+  }
+  TwoParts() = default;
+};
+
+__device__ __forceinline__ void multiply(float (&c)[4], unsigned a0, unsigned a1, unsigned a2, unsigned a3, unsigned b0,
+                                         unsigned b1) {
+  asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+      "{%0, %1, %2, %3};"
       : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
-      : "r"(__float_as_int(a[0])), "r"(__float_as_int(a[1])), "r"(__float_as_int(a[2])), "r"(__float_as_int(a[3])),
-        "r"(__float_as_int(b0)), "r"(__float_as_int(b1)));
+      : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
 }
 
-// 1 where the numbers are the same. Compared as floats: one instruction. REQUIRES: small numbers, not negative.
-__device__ __forceinline__ float same(int a, int b) { return __int_as_float(a) == __int_as_float(b) ? 1.0F : 0.0F; }
+// The tile of a warp: sixteen entries in shared memory.
+template <class C>
+__device__ __forceinline__ float* own_tile(float* shared) {
+  return shared + C::p.tiles + static_cast<int>(threadIdx.x) / 32 * kEntries * C::p.tile_pitch;
+}
 
-// Which of four sequences reach rows `row` and row + 8 of a tile; the first two, and the others.
-struct Reach {
-  float a[2][4];
-  __device__ __forceinline__ Reach(const int4& index, int row) {
-    const int i[4] = {index.x, index.y, index.z, index.w};
+// Eight entries of the tile: rows times columns.
+template <class C>
+__device__ __forceinline__ void multiply_eight(const float* eight, float (&sums)[C::p.tiles_m][C::p.tiles_n][4]) {
+  constexpr Layout l = C::l;
+  constexpr Stepper p = C::p;
+  const int lane = static_cast<int>(threadIdx.x) % 32, g = lane / 4, t = lane % 4;
+  const float* const from = eight + t * p.tile_pitch + g;
+  TwoParts columns[p.tiles_n][2];
 #pragma unroll
-    for (int half = 0; half < 2; ++half)
+  for (int n = 0; n < p.tiles_n; ++n)
 #pragma unroll
-      for (int k = 0; k < 2; ++k) {
-        a[half][2 * k] = same(i[2 * half + k], row);
-        a[half][2 * k + 1] = same(i[2 * half + k], row + 8);
+    for (int i = 0; i < 2; ++i) {
+      const int f = n * kTileColumns + g;
+      float value = f == l.n_v ? 1.0F : 0.0F;
+      if (f < l.n_v) value = from[4 * i * p.tile_pitch + p.columns + n * kTileColumns];
+      columns[n][i] = TwoParts(value);
+    }
+#pragma unroll
+  for (int m = 0; m < p.tiles_m; ++m) {
+    TwoParts rows[4];
+#pragma unroll
+    for (int i = 0; i < 4; ++i) rows[i] = TwoParts(from[i / 2 * 4 * p.tile_pitch + m * kTile + i % 2 * 8]);
+#pragma unroll
+    for (int n = m < p.full_m ? 0 : p.tiles_n - 1; n < p.tiles_n; ++n) {
+      multiply(sums[m][n], rows[0].high, rows[1].high, rows[2].high, rows[3].high, columns[n][0].high,
+               columns[n][1].high);
+      multiply(sums[m][n], rows[0].high, rows[1].high, rows[2].high, rows[3].high, columns[n][0].low,
+               columns[n][1].low);
+      multiply(sums[m][n], rows[0].low, rows[1].low, rows[2].low, rows[3].low, columns[n][0].high, columns[n][1].high);
+    }
+  }
+}
+
+// One warp: rows times columns, added up over `count` entries. ADDS to the table, or ASSIGNS. The next entries are
+// loaded while some are added.
+template <class C>
+__device__ __forceinline__ void add_entries(float* tile, const float* entries, int count, float* table, bool add) {
+  constexpr Stepper p = C::p;
+  constexpr int kQuads = p.entry / 4, kEach = kEntries * kQuads / 32;
+  const int lane = static_cast<int>(threadIdx.x) % 32, g = lane / 4, t = lane % 4;
+  float sums[p.tiles_m][p.tiles_n][4] = {};
+  float4 next[kEach];
+  const auto load = [&](int first) {
+#pragma unroll
+    for (int i = 0; i < kEach; ++i) {
+      next[i] = {0.0F, 0.0F, 0.0F, 0.0F};
+      if (first + (i * 32 + lane) / kQuads < count)
+        next[i] = reinterpret_cast<const float4*>(entries)[first * kQuads + i * 32 + lane];
+    }
+  };
+  load(0);
+  for (int k = 0; k < count; k += kEntries) {
+    __syncwarp();
+#pragma unroll
+    for (int i = 0; i < kEach; ++i)
+      reinterpret_cast<float4*>(tile)[(i * 32 + lane) / kQuads * (p.tile_pitch / 4) + (i * 32 + lane) % kQuads] =
+          next[i];
+    __syncwarp();
+    load(k + kEntries);
+    multiply_eight<C>(tile, sums);
+    if (k + 8 < count) multiply_eight<C>(tile + 8 * p.tile_pitch, sums);
+  }
+#pragma unroll
+  for (int m = 0; m < p.tiles_m; ++m)
+#pragma unroll
+    for (int n = m < p.full_m ? 0 : p.tiles_n - 1; n < p.tiles_n; ++n)
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        float* const to = table + (m * kTile + half * 8 + g) * (p.tiles_n * kTileColumns) + n * kTileColumns + 2 * t;
+        float2 sum = {sums[m][n][2 * half], sums[m][n][2 * half + 1]};
+        if (add) {
+          const float2 old = *reinterpret_cast<const float2*>(to);
+          sum.x += old.x, sum.y += old.y;
+        }
+        *reinterpret_cast<float2*>(to) = sum;
       }
-  }
-};
-
-template <int N>
-__device__ __forceinline__ void add_tile(float (&sums)[N][4], const Reach& reach, const SplitFour (&values)[N]) {
-#pragma unroll
-  for (int half = 0; half < 2; ++half) {
-#pragma unroll
-    for (int n = 0; n < N; ++n)
-      multiply(sums[n], reach.a[half], values[n].high[2 * half], values[n].high[2 * half + 1]);
-#pragma unroll
-    for (int n = 0; n < N; ++n) multiply(sums[n], reach.a[half], values[n].low[2 * half], values[n].low[2 * half + 1]);
-  }
 }
 
-// Place of a warp in its team.
+// The leaf with part number `part` of those beyond the first.
 template <class C>
-struct TeamPlace {
-  int team, m, n;
-  __device__ __forceinline__ TeamPlace() {
-    const int warp = static_cast<int>(threadIdx.x) / 32, in = warp % C::p.team;
-    team = warp / C::p.team;
-    m = in / C::p.grid_n;
-    n = in % C::p.grid_n;
-  }
-};
-
-template <class C>
-__device__ __forceinline__ int value_row(int f) {
-  constexpr Layout l = C::l;
-  return f < l.n_v ? f : C::p.one;
+__device__ __forceinline__ int leaf_of_part(const std::int32_t* extra, int part) {
+  int leaf = 0;
+#pragma unroll
+  for (int step = C::l.leaves / 2; step > 0; step /= 2)
+    if (extra[leaf + step] <= part) leaf += step;
+  return leaf;
 }
 
+// ADDS the entries of a chunk to the tables of the leaves. Warps take leaves as they come; parts beyond the first of a
+// leaf have tables of their own, which are added in their order.
 template <class C>
-__device__ __forceinline__ StepColumns<C> step_columns() {
+__device__ __forceinline__ void add_chunk(float* shared, const float* entries, float* tables, int parts, int* next) {
   constexpr Layout l = C::l;
   constexpr Stepper p = C::p;
-  const TeamPlace<C> at;
-  const int g = static_cast<int>(threadIdx.x) % 32 / 4;
-  StepColumns<C> to;
-#pragma unroll
-  for (int n = 0; n < p.ln; ++n) {
-    const int column = (at.n * p.ln + n) * kTileColumns + g, product = column - p.pure;
-    int a = p.one, b = p.one;
-    if (product < 0) {
-      a = p.g + column;
-    } else if (product < l.n_m * l.n_w) {
-      a = p.write + product / at_least_one(l.n_w);
-      b = value_row<C>(product % at_least_one(l.n_w));
-    } else if (column < p.columns) {
-      a = p.g + (product - l.n_m * l.n_w) / l.n_v;
-      b = value_row<C>((product - l.n_m * l.n_w) % l.n_v);
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const std::int32_t* const first = ints<C>(shared, p.first);
+  const std::int32_t* const total = ints<C>(shared, p.total);
+  const std::int32_t* const extra = ints<C>(shared, p.extra);
+  std::int32_t* const seen = ints<C>(shared, p.seen);
+  for (;;) {
+    int job = lane == 0 ? atomicAdd(next, 1) : 0;
+    job = __shfl_sync(kAll, job, 0);
+    if (job >= parts + l.leaves) break;
+    const bool further = job < parts;  // the longest first
+    const int leaf = further ? leaf_of_part<C>(extra, job) : job - parts;
+    const int begin = further ? (job - extra[leaf] + 1) * kPart : 0, count = min(kPart, total[leaf] - begin);
+    if (count <= 0) continue;
+    add_entries<C>(own_tile<C>(shared), entries + static_cast<std::size_t>(first[leaf] + begin) * p.entry, count,
+                   tables + static_cast<std::size_t>(further ? l.leaves + job : leaf) * p.table,
+                   !further && seen[leaf] != 0);
+  }
+  __syncthreads();
+  for (int leaf = static_cast<int>(threadIdx.x); leaf < l.leaves; leaf += p.threads)
+    if (total[leaf] > 0) seen[leaf] = 1;
+  for (int i = static_cast<int>(threadIdx.x); i < p.table; i += p.threads) {
+    int leaf = -1;
+    float sum = 0.0F;
+#pragma unroll 4
+    for (int part = 0; part < parts; ++part) {
+      const int of = leaf_of_part<C>(extra, part);
+      const float more = tables[static_cast<std::size_t>(l.leaves + part) * p.table + i];
+      if (of != leaf) {
+        if (leaf >= 0) tables[static_cast<std::size_t>(leaf) * p.table + i] = sum;
+        leaf = of;
+        sum = tables[static_cast<std::size_t>(leaf) * p.table + i];
+      }
+      sum += more;
     }
-    to.leaf[n] = a * p.pitch | (b * p.pitch) << 16;
+    if (leaf >= 0) tables[static_cast<std::size_t>(leaf) * p.table + i] = sum;
   }
-#pragma unroll
-  for (int n = 0; n < p.nn; ++n) to.node[n] = value_row<C>((at.n * p.nn + n) * kTileColumns + g) * p.pitch;
-  return to;
-}
-
-__device__ __forceinline__ float4 four_of(const float* at) { return *reinterpret_cast<const float4*>(at); }
-__device__ __forceinline__ float4 product_of(const float4& a, const float4& b) {
-  return {a.x * b.x, a.y * b.y, a.z * b.z, a.w * b.w};
-}
-
-// ADDS the nodes of level d on the paths to the leaves to the tile whose row is `row`.
-template <class C>
-__device__ __forceinline__ void add_level(float (&sums)[C::p.nn][4], const int4& leaf, int d, int row,
-                                          const SplitFour (&values)[C::p.nn]) {
-  const int up = C::l.depth - d;
-  add_tile(sums,
-           Reach({(leaf.x + C::l.leaves) >> up, (leaf.y + C::l.leaves) >> up, (leaf.z + C::l.leaves) >> up,
-                  (leaf.w + C::l.leaves) >> up},
-                 row),
-           values);
-}
-
-// Sixteen columns of a team, as a thread sees them.
-template <class C>
-struct Sixteen {
-  const float* stage;
-  int4 leaf;
-  int low, high;  // tiles of leaves that they reach
-  __device__ __forceinline__ Sixteen(const float* shared, int first) {
-    constexpr Stepper p = C::p;
-    const int at = first + 4 * (static_cast<int>(threadIdx.x) % 4);
-    stage = shared + p.stage + at;
-    leaf = *reinterpret_cast<const int4*>(shared + p.index + at);
-    if (!p.sorted) return;
-    low = __shfl_sync(kAll, leaf.x, 0) / kTile;
-    high = __shfl_sync(kAll, leaf.w, 3) / kTile;
-  }
-};
-
-template <class C>
-__device__ __forceinline__ void take_level(const Sixteen<C>& from, const StepColumns<C>& columns, int d,
-                                           SplitFour (&values)[C::p.nn]) {
-  const float4 split = four_of(from.stage + (C::p.split + d) * C::p.pitch);
-#pragma unroll
-  for (int n = 0; n < C::p.nn; ++n) values[n] = split_up(product_of(four_of(from.stage + columns.node[n]), split));
-}
-
-template <class C>
-__device__ __forceinline__ void add_leaves(const Sixteen<C>& from, int first_tile, int first_n,
-                                           const StepColumns<C>& columns, StepSums<C>& sums) {
-  constexpr Stepper p = C::p;
-  const int g = static_cast<int>(threadIdx.x) % 32 / 4;
-  SplitFour values[p.ln];
-#pragma unroll
-  for (int n = 0; n < p.ln; ++n) {
-    float4 four = four_of(from.stage + (columns.leaf[n] & 0xffff));
-    if ((first_n + n + 1) * kTileColumns > p.pure)
-      four = product_of(four, four_of(from.stage + (columns.leaf[n] >> 16)));
-    values[n] = split_up(four);
-  }
-#pragma unroll
-  for (int j = 0; j < p.lt; ++j) {
-    const int tile = first_tile + j;
-    if (p.sorted && (tile < from.low || tile > from.high)) continue;
-    add_tile(sums.leaf[j], Reach(from.leaf, tile * kTile + g), values);
-  }
-}
-
-// The level of the nodes of a tile, and how many tiles of leaves lie below one of nodes.
-__device__ __forceinline__ int level_of_tile(int tile) { return 4 + 31 - __clz(tile); }
-
-// ADDS what the team's sequences staged to the warp's sums. A warp goes through those sixteens that reach its tiles.
-template <class C>
-__device__ __forceinline__ void add_step(const float* shared, const StepColumns<C>& columns, StepSums<C>& sums) {
-  constexpr Layout l = C::l;
-  constexpr Stepper p = C::p;
-  constexpr int kSequences = 32 * p.team / p.lanes, kSixteens = kSequences / 16;
-  static_assert(kSixteens <= 32);
-  const TeamPlace<C> place;
-  const int lane = static_cast<int>(threadIdx.x) % 32, g = lane / 4, first = place.team * kSequences;
-  const int first_leaf = place.m * p.lt, first_node = 1 + place.m * p.nt;
-  int low = 0, high = p.leaf_tiles - 1;  // of the sixteen of this lane's number
-  if (p.sorted) {
-    const auto* const index = reinterpret_cast<const std::int32_t*>(shared + p.index + first) + lane % kSixteens * 16;
-    low = index[0] / kTile;
-    high = index[15] / kTile;
-  }
-  const auto reached = [&](int from, int to) {  // sixteens that reach one of these tiles of leaves
-    constexpr unsigned kWhole = kSixteens == 32 ? kAll : (1U << (kSixteens % 32)) - 1;
-    return p.sorted ? __ballot_sync(kAll, low <= to && high >= from) & kWhole : kWhole;
-  };
-  for (unsigned left = reached(first_leaf, first_leaf + p.lt - 1); left != 0; left &= left - 1)
-    add_leaves<C>(Sixteen<C>(shared, first + 16 * (__ffs(static_cast<int>(left)) - 1)), first_leaf, place.n * p.ln,
-                  columns, sums);
-#pragma unroll
-  for (int j = 0; j < p.nt; ++j) {
-    const int tile = first_node + j, d = level_of_tile(tile), below = l.depth - d;
-    const int in_level = tile - (1 << (d - 4));
-    if (tile >= p.node_tiles) break;
-    for (unsigned left = reached(in_level << below, ((in_level + 1) << below) - 1); left != 0; left &= left - 1) {
-      const Sixteen<C> from(shared, first + 16 * (__ffs(static_cast<int>(left)) - 1));
-      SplitFour values[p.nn];
-      take_level<C>(from, columns, d, values);
-      add_level<C>(sums.node[j], from.leaf, d, tile * kTile + g, values);
-    }
-  }
-  for (int c = place.m; c < kSixteens; c += p.grid_m) {
-    const Sixteen<C> from(shared, first + 16 * c);
-#pragma unroll
-    for (int d = 0; d < step_min(4, l.depth); ++d) {
-      SplitFour values[p.nn];
-      take_level<C>(from, columns, d, values);
-      add_level<C>(sums.top, from.leaf, d, g, values);
-    }
-  }
-}
-
-// Sums in memory: a thread's own, one after the other. Tensor cores cut off what they add, so that they must not add
-// too many numbers: this rounds.
-template <class C>
-__device__ __forceinline__ void put_sums(StepSums<C>& sums, float* table, bool first) {
-  constexpr Stepper p = C::p;
-  float* const leaf = table + threadIdx.x;
-  float* const node = leaf + 4 * p.lt * p.ln * p.threads;
-  const auto put = [&](float* to, float& from) {
-    *to = first ? from : *to + from;
-    from = 0.0F;
-  };
-#pragma unroll
-  for (int i = 0; i < 4 * p.lt * p.ln; ++i) put(leaf + i * p.threads, sums.leaf[i / (4 * p.ln)][i / 4 % p.ln][i % 4]);
-#pragma unroll
-  for (int i = 0; i < 4 * p.nt * p.nn; ++i) put(node + i * p.threads, sums.node[i / (4 * p.nn)][i / 4 % p.nn][i % 4]);
-  float* const top = node + 4 * p.nt * p.nn * p.threads;
-#pragma unroll
-  for (int i = 0; i < 4 * p.nn; ++i) put(top + i * p.threads, sums.top[i / 4][i % 4]);
-}
-
-// Place of a sum in a tile of a warp, in the order of put_sums().
-template <class C>
-__device__ __forceinline__ int place_in_tile(int row, int column) {
-  return (row % kTile / 8 * 2 + column % 2) * C::p.threads + row % 8 * 4 + column % kTileColumns / 2;
-}
-
-// One sum of a leaf or node, over the teams. tile: counted from the first that a warp has; tiles_m, tiles_n: of a warp.
-template <class C>
-__device__ __forceinline__ float sum_at(const float* table, int tiles_m, int tiles_n, int tile, int row, int column) {
-  constexpr Stepper p = C::p;
-  const int tile_n = column / kTileColumns, warp = tile / tiles_m * p.grid_n + tile_n / tiles_n;
-  const float* const at =
-      table + (tile % tiles_m * tiles_n + tile_n % tiles_n) * 4 * p.threads + warp * 32 + place_in_tile<C>(row, column);
-  float sum = 0.0F;
-#pragma unroll
-  for (int team = 0; team < p.threads / 32 / p.team; ++team) sum += at[team * p.team * 32];
-  return sum;
-}
-template <class C>
-__device__ __forceinline__ float leaf_sum(const float* table, int leaf, int column) {
-  return sum_at<C>(table, C::p.lt, C::p.ln, leaf / kTile, leaf, column);
-}
-template <class C>
-__device__ __forceinline__ float node_sum(const float* table, int node, int column) {
-  constexpr Stepper p = C::p;
-  const int row = node + 1;
-  table += 4 * p.lt * p.ln * p.threads;
-  if (row >= kTile) return sum_at<C>(table, at_least_one(p.nt), p.nn, row / kTile - 1, row, column);
-  const int tile_n = column / kTileColumns;
-  const float* const at =
-      table + 4 * (p.nt * p.nn + tile_n % p.nn) * p.threads + tile_n / p.nn * 32 + place_in_tile<C>(row, column);
-  float sum = 0.0F;
-#pragma unroll
-  for (int m = 0; m < p.threads / 32 / p.grid_n; ++m) sum += at[m * p.grid_n * 32];
-  return sum;
+  __syncthreads();
 }
 
 }  // namespace remede::cuda

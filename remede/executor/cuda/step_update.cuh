@@ -24,7 +24,7 @@ __device__ __forceinline__ void step_prepare(const Start& s, float* shared) {
       if (logit > best) best = logit, f = k;
     }
     const int side = l.missing && missing_right[i] != 0 ? 1 << 24 : 0;
-    nodes[i + 1] = {parameters[l.begin[1] + i * l.n_v + f], __int_as_float(f * p.pitch | side)};
+    nodes[i + 1] = {parameters[l.begin[1] + i * l.n_v + f], __int_as_float(f * p.sequences | side)};
   }
   float* const rows = shared + p.leaf_rows;
   // Numbers of a leaf that lie side by side both in the parameters and in its row, in pieces of `width`.
@@ -55,20 +55,63 @@ __device__ __forceinline__ void step_prepare(const Start& s, float* shared) {
   __syncthreads();
 }
 
+// One sum of a leaf.
+template <class C>
+__device__ __forceinline__ float leaf_sum(const float* tables, const std::int32_t* seen, int leaf, int row,
+                                          int column) {
+  constexpr Stepper p = C::p;
+  return seen[leaf] != 0 ? tables[static_cast<std::size_t>(leaf) * p.table + row * (p.tiles_n * kTileColumns) + column]
+                         : 0.0F;
+}
+
+// ASSIGNS the sums of the nodes (nodes from 1, n_v + 1): over the leaves below them; where these are many, over 32 of
+// them at a time, and then over what that gave.
+template <class C>
+__device__ __forceinline__ void sum_nodes(float* shared, const float* tables) {
+  constexpr Layout l = C::l;
+  constexpr Stepper p = C::p;
+  constexpr int kColumns = l.n_v + 1, kTop = step_top(l), kParts = 1 << kTop;
+  const std::int32_t* const seen = ints<C>(shared, p.seen);
+  const auto over_leaves = [&](int level, int first, int count, int column) {
+    float sum = 0.0F;
+#pragma unroll 8
+    for (int i = 0; i < count; ++i) sum += leaf_sum<C>(tables, seen, first + i, p.split + level, column);
+    return sum;
+  };
+  for (int i = static_cast<int>(threadIdx.x); i < kTop * kParts * kColumns; i += p.threads) {
+    const int column = i % kColumns, part = i / kColumns % kParts, level = i / kColumns / kParts;
+    shared[p.parts + i] = over_leaves(level, part * 32, 32, column);
+  }
+  for (int i = static_cast<int>(threadIdx.x) + kParts * kColumns; i < l.leaves * kColumns; i += p.threads) {
+    const int column = i % kColumns, node = i / kColumns, level = 31 - __clz(node), below = l.depth - level;
+    shared[p.node_sums + i] = over_leaves(level, (node << below) - l.leaves, 1 << below, column);
+  }
+  __syncthreads();
+  for (int i = static_cast<int>(threadIdx.x) + kColumns; i < kParts * kColumns; i += p.threads) {
+    const int column = i % kColumns, node = i / kColumns, level = 31 - __clz(node), below = kTop - level;
+    const float* const from = shared + p.parts + (level * kParts + (node << below) - kParts) * kColumns + column;
+    float sum = 0.0F;
+    for (int k = 0; k < 1 << below; ++k) sum += from[k * kColumns];
+    shared[p.node_sums + i] = sum;
+  }
+  __syncthreads();
+}
+
 // Of one node, by a thread: as node_gradient(). Returns its sum of squares.
 template <class C>
-__device__ __forceinline__ double step_node_gradient(const float* parameters, float* gradient, const float2* nodes,
-                                                     const float* table, int node) {
+__device__ __forceinline__ double step_node_gradient(const float* parameters, float* gradient, const float* shared,
+                                                     int node) {
   constexpr Layout l = C::l;
   const int row = node * l.n_v;
   const float* const logits = parameters + l.begin[0] + row;
   const float* const thresholds = parameters + l.begin[1] + row;
-  const float count = node_sum<C>(table, node, l.n_v);
+  const float* const sums = shared + C::p.node_sums + (node + 1) * (l.n_v + 1);
+  const float count = sums[l.n_v];
   float by_choice[l.n_v], share[l.n_v];
 #pragma unroll
   for (int f = 0; f < l.n_v; ++f) {
     share[f] = logits[f];
-    by_choice[f] = fmaf(-thresholds[f], count, node_sum<C>(table, node, f));
+    by_choice[f] = fmaf(-thresholds[f], count, sums[f]);
   }
   if (l.softmax) {
     float top = share[0], total = 0.0F, mean = 0.0F;
@@ -84,47 +127,49 @@ __device__ __forceinline__ double step_node_gradient(const float* parameters, fl
 #pragma unroll
     for (int f = 0; f < l.n_v; ++f) by_choice[f] = share[f] / total * (by_choice[f] - mean);
   }
-  const int chosen = row_of<C>(nodes[node + 1]);
+  const int chosen = row_of<C>(reinterpret_cast<const float2*>(shared + C::p.nodes)[node + 1]);
   double squares = static_cast<double>(count) * count;
 #pragma unroll
   for (int f = 0; f < l.n_v; ++f) {
     gradient[l.begin[0] + row + f] = by_choice[f];
-    gradient[l.begin[1] + row + f] = chosen == f * C::p.pitch ? -count : 0.0F;
+    gradient[l.begin[1] + row + f] = chosen == f * C::p.sequences ? -count : 0.0F;
     squares += static_cast<double>(by_choice[f]) * by_choice[f];
   }
   return squares;
 }
 
-// ASSIGNS the gradient; returns its squared norm.
+// ASSIGNS the gradient; returns its squared norm. The leaves' rows in shared memory are lost.
 template <class C>
-__device__ __forceinline__ double step_gradient(const Start& s, const float* shared, double* buffer) {
+__device__ __forceinline__ double step_gradient(const Start& s, float* shared, double* buffer) {
   constexpr Layout l = C::l;
   constexpr Stepper p = C::p;
   const float* const parameters = global(s.parameters);
   float* const gradient = global(s.gradient);
-  const float* const table = global(s.table);
-  const auto* const nodes = reinterpret_cast<const float2*>(shared + p.nodes);
+  const float* const tables = global(s.table);
+  const std::int32_t* const seen = ints<C>(shared, p.seen);
+  sum_nodes<C>(shared, tables);
   double squares = 0;
   for (int i = static_cast<int>(threadIdx.x); i < l.nodes; i += p.threads)
-    squares += step_node_gradient<C>(parameters, gradient, nodes, table, i);
-  const auto gather = [&](int group, int column, int per_leaf) {
-#pragma unroll 2
+    squares += step_node_gradient<C>(parameters, gradient, shared, i);
+  // Numbers of a leaf: `rows` rows of the table from `row` on, with `columns` columns from `column` on.
+  const auto gather = [&](int group, int row, int rows, int column, int columns) {
+    const int per_leaf = rows * columns;
+#pragma unroll 4
     for (int i = static_cast<int>(threadIdx.x); i < l.leaves * per_leaf; i += p.threads) {
-      const int leaf = i / per_leaf;
-      const float g = leaf_sum<C>(table, leaf, column + i - leaf * per_leaf);
+      const int leaf = i / per_leaf, at = i - leaf * per_leaf;
+      const float g = leaf_sum<C>(tables, seen, leaf, row + at / columns, column + at % columns);
       gradient[l.begin[group] + i] = g;
       squares += static_cast<double>(g) * g;
     }
   };
-  constexpr int kCells = at_least_one(l.n_m);
-  gather(2, 0, l.n_y);
+  gather(2, p.g, l.n_y, l.n_v, 1);
   if (l.n_m > 0) {
-    gather(3, l.n_y, kCells);
-    if (l.blends) gather(6, l.n_y + l.n_m, kCells);
-    if (l.has_bias) gather(5, l.n_y + l.n_m * (1 + l.blends), kCells);
-    gather(4, p.pure, kCells * l.n_w);
+    gather(3, p.gate, at_least_one(l.n_m), l.n_v, 1);
+    gather(4, p.write, at_least_one(l.n_m), 0, l.n_w);
+    if (l.has_bias) gather(5, p.write, at_least_one(l.n_m), l.n_v, 1);
+    if (l.blends) gather(6, p.rate, at_least_one(l.n_m), l.n_v, 1);
   }
-  if (l.linear) gather(7, p.pure + l.n_m * l.n_w, l.n_y * l.n_v);
+  if (l.linear) gather(7, p.g, l.n_y, 0, l.n_v);
   return block_sum(squares, buffer);
 }
 

@@ -6,35 +6,28 @@
 
 namespace remede::cuda {
 
-constexpr int kMostStepsAdded = 128;  // by tensor cores, before a sum is rounded
-
-// ADDS the batch of an update to the sums in memory.
+// ADDS the batch of an update to the tables of sums.
 template <class C>
-__device__ __forceinline__ void step_batch(const Start& s, const Update& u, float* shared,
-                                           const StepColumns<C>& columns, LossSums& losses) {
-  StepSums<C> sums = {};
-  int added = 0;
-  bool first = true;
+__device__ __forceinline__ void step_batch(const Start& s, const Update& u, float* shared, LossSums& losses) {
+  constexpr Layout l = C::l;
+  constexpr Stepper p = C::p;
+  __shared__ int buffer[2 * p.threads / 32];
+  __shared__ int next_job;
+  for (int i = static_cast<int>(threadIdx.x); i < l.leaves; i += p.threads) ints<C>(shared, p.seen)[i] = 0;
   for (std::uint32_t c = 0; c < u.chunks; ++c) {
     const Chunk chunk = s.chunks[u.first_chunk + c];
-    if (s.noisy != nullptr) add_noise(s, C::l.n_x, chunk, u.drawn);
+    if (threadIdx.x == 0) next_job = 0;
+    for (int i = static_cast<int>(threadIdx.x); i < p.threads / 32 * l.leaves; i += p.threads)
+      ints<C>(shared, p.counts)[i] = 0;
+    if (s.noisy != nullptr) add_noise(s, l.n_x, chunk, u.drawn);
+    __syncthreads();
     step_forward<C>(s, chunk, shared, global(s.records));
     __syncthreads();
-    if (C::p.sorted) {
-      order_by_leaves<C>(s, chunk, shared, global(s.records));
-      __syncthreads();
-    }
-    step_backward<C>(s, chunk, shared, global(s.records), u.scale, columns, sums, losses);
+    const int parts = order_leaves<C>(shared, buffer);
+    step_backward<C>(s, chunk, shared, global(s.records), global(s.staged), u.scale, losses);
     __syncthreads();
-    const std::uint32_t longest = s.entries[chunk.first].sequence;
-    added += static_cast<int>(s.data.offset[longest + 1] - s.data.offset[longest]);
-    if (added > kMostStepsAdded || c + 1 == u.chunks) {
-      put_sums<C>(sums, global(s.table), first);
-      first = false;
-      added = 0;
-    }
+    add_chunk<C>(shared, global(s.staged), global(s.table), parts, &next_job);
   }
-  __syncthreads();
 }
 
 template <class C>
@@ -46,16 +39,13 @@ __device__ __forceinline__ void advance_stepwise(const Start* starts) {
   const Layout l = C::l;
   copy_start(starts + blockIdx.x, s);
   float* const shared = reinterpret_cast<float*>(dynamic_shared);
-  for (int i = static_cast<int>(threadIdx.x); i < C::p.rows * C::p.pitch + C::p.sequences; i += C::p.threads)
-    shared[C::p.stage + i] = i / C::p.pitch == C::p.one ? 1.0F : 0.0F;
   step_prepare<C>(s, shared);
   if (threadIdx.x == 0) totals = *s.totals;
   __syncthreads();
-  const StepColumns<C> columns = step_columns<C>();
   for (std::uint32_t n = 0; n < s.update_count && totals.lost == 0; ++n) {
     const Update u = s.updates[n];
     LossSums sums;
-    step_batch<C>(s, u, shared, columns, sums);
+    step_batch<C>(s, u, shared, sums);
     const double loss = block_sum(sums.loss, buffer), correct = block_sum(sums.correct, buffer);
     const float clip = clip_factor(step_gradient<C>(s, shared, buffer), s.clip);
     if (!note_update(s, u, loss, correct, clip, totals)) break;
