@@ -188,13 +188,15 @@ class GpuExecutor final : public Executor {
       return largest;
     };
     bool on = !(pause && pause());
-    launch_ = std::max<std::uint64_t>(1, launch_ / 2);  // these starts may be slower
-    std::uint64_t planned = plan(on ? launch_ : 1);
+    // Launches grow: the first must be planned before the device has anything to do.
+    std::uint64_t size = std::min(launch_, kFirstLaunch);
+    std::uint64_t planned = plan(on ? size : 1);
     while (planned > 0) {
       const Clock::time_point begin = Clock::now();
       const std::uint64_t running = planned;
       crew.launch();
-      planned = on ? plan(launch_) : 0;
+      size = std::min(2 * size, launch_);
+      planned = on ? plan(size) : 0;
       crew.finish();
       const double each = seconds(Clock::now() - begin) / static_cast<double>(running);
       launch_ =

@@ -43,12 +43,27 @@ Sequences DataSet::on_device() const {
           offset_.as<std::int64_t>()};
 }
 
+// All sequences have the same length.
+std::uint32_t DataSet::cut_evenly(std::size_t begin, const Cut& most, Batches& to) const {
+  const auto length = static_cast<std::uint32_t>(longest_);
+  const std::size_t count = std::max<std::size_t>(
+      1, std::min(most.sequences, longest_ > 0 ? most.steps / longest_ : to.entries.size() - begin));
+  std::uint32_t chunks = 0;
+  for (std::size_t first = begin; first < to.entries.size(); first += count, ++chunks) {
+    const auto size = static_cast<std::uint32_t>(std::min(count, to.entries.size() - first));
+    for (std::uint32_t i = 0; i < size; ++i) to.entries[first + i].base = i * length;
+    to.chunks.push_back({static_cast<std::uint32_t>(first), size, size * length});
+  }
+  return chunks;
+}
+
 std::uint32_t DataSet::cut(std::span<const std::uint32_t> batch, const Cut& most, Batches& to) const {
   const std::size_t begin = to.entries.size();
-  for (const std::uint32_t s : batch) to.entries.push_back({s, 0});
-  if (ragged_)
-    std::stable_sort(to.entries.begin() + static_cast<std::ptrdiff_t>(begin), to.entries.end(),
-                     [&](const Entry& a, const Entry& b) { return length_[a.sequence] > length_[b.sequence]; });
+  to.entries.resize(begin + batch.size());
+  for (std::size_t i = 0; i < batch.size(); ++i) to.entries[begin + i].sequence = batch[i];
+  if (!ragged_) return cut_evenly(begin, most, to);
+  std::stable_sort(to.entries.begin() + static_cast<std::ptrdiff_t>(begin), to.entries.end(),
+                   [&](const Entry& a, const Entry& b) { return length_[a.sequence] > length_[b.sequence]; });
   std::uint32_t chunks = 0;
   for (std::size_t i = begin; i < to.entries.size(); ++i) {
     const std::uint32_t length = length_[to.entries[i].sequence];

@@ -42,6 +42,8 @@ class DataSet {
   std::size_t most_steps(std::size_t batch, const Cut& cut) const;
 
  private:
+  std::uint32_t cut_evenly(std::size_t begin, const Cut& most, Batches& to) const;
+
   Buffer x_, label_, value_, weights_, offset_;
   bool has_label_ = false, missing_ = false, ragged_ = false;
   std::vector<std::uint32_t> length_;

@@ -82,9 +82,9 @@ __device__ __forceinline__ float clip_factor(double squares, float limit) {
   return limit > 0.0F && norm > limit ? static_cast<float>(limit / norm) : 1.0F;
 }
 
-// Four numbers of a thread at a time: all are loaded before the first is stored, since loads take long.
+// Eight numbers of a thread at a time: all are loaded before the first is stored, since loads take long.
 __device__ __forceinline__ void optimise(const Layout& l, const Start& s, const Update& u, float clip) {
-  constexpr int kAtATime = 4;
+  constexpr int kAtATime = 6;
   float* const parameters = global(s.parameters);
   float* const averages = global(s.average);
   float* const means = global(s.mean);
@@ -111,7 +111,7 @@ __device__ __forceinline__ void optimise(const Layout& l, const Start& s, const 
       square[k] = kAdamSecond * square[k] + (1.0F - kAdamSecond) * (g[k] * g[k]);
       mean[k] = fabsf(mean[k]) >= kAdamVanished ? mean[k] : 0.0F;
       square[k] = square[k] >= kAdamVanished ? square[k] : 0.0F;
-      float p = old[k] - rate * u.factor * mean[k] / (sqrtf(square[k]) + u.small);
+      float p = old[k] - __fdividef(rate * u.factor * mean[k], sqrtf(square[k]) + u.small);
       if (group == 4 || group == 7)  // writes, linear outputs
         p = copysignf(fmaxf(fabsf(p) - u.shrink * rate, 0.0F), p);
       means[i] = mean[k];

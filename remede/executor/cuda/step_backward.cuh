@@ -25,15 +25,16 @@ __device__ __forceinline__ void load_traced(const Start& s, const OwnSequence& o
   const float* const from = trace + static_cast<std::size_t>(t) * (p.trace * p.sequences) + own_place<C>();
   const float* const x = own.x + static_cast<std::size_t>(t) * l.n_x;
 #pragma unroll
-  for (int f = 0; f < l.n_x; ++f) to.v[f] = x[f];
+  for (int f = 0; f < l.n_x; ++f) to.v[f] = p.ahead > 0 ? from[(p.trace_x + f) * p.sequences] : x[f];
 #pragma unroll
   for (int k = 0; k < l.n_m; ++k) to.v[l.n_x + k] = from[k * p.sequences];
   to.leaf = reinterpret_cast<const std::int32_t*>(from)[l.n_m * p.sequences];
   if (l.first_order)
 #pragma unroll
     for (int k = 0; k < l.n_y; ++k) to.y[k] = from[(l.n_m + 1 + k) * p.sequences];
-  to.weight = s.data.weight[own.from + t];
-  if (C::loss == Loss::kCrossEntropy) to.label = s.data.label[own.from + t];
+  to.weight = p.ahead > 0 ? from[(p.trace - 2) * p.sequences] : s.data.weight[own.from + t];
+  if (C::loss == Loss::kCrossEntropy)
+    to.label = p.ahead > 0 ? __float_as_int(from[(p.trace - 1) * p.sequences]) : s.data.label[own.from + t];
 }
 
 // The loss of a step; y becomes its derivative.

@@ -85,6 +85,41 @@ __device__ __forceinline__ float row_output(const float (&r)[N], const float (&v
   return sum;
 }
 
+// The tile of a warp: sixteen entries in shared memory.
+template <class C>
+__device__ __forceinline__ float* own_tile(float* shared) {
+  return shared + C::p.tiles + static_cast<int>(threadIdx.x) / 32 * kEntries * C::p.tile_pitch;
+}
+
+// Loads the next kCount numbers of each of a warp's sequences, of which `left` are left, to the warp's tile: those of a
+// sequence lie side by side in memory, and lanes would load from 32 places. Number i of this lane's sequence is then at
+// tile[i * kPitch + sequence of the warp].
+template <class C, int kCount>
+__device__ __forceinline__ void load_together(const float* from, int left, float* tile) {
+  constexpr int kSequences = 32 / C::p.lanes, kPitch = kSequences + 1;
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  __syncwarp();
+#pragma unroll 4
+  for (int i = lane; i < kSequences * kCount; i += 32) {
+    const int of = i / kCount, at = i % kCount;
+    const auto base = reinterpret_cast<const float*>(
+        __shfl_sync(kAll, reinterpret_cast<unsigned long long>(from), of * C::p.lanes % 32));
+    if (at < __shfl_sync(kAll, left, of * C::p.lanes % 32)) tile[at * kPitch + of] = global(base)[at];
+  }
+  __syncwarp();
+}
+
+// Copies the next weights or classes of the warp's sequences into a row of the trace.
+template <class C>
+__device__ __forceinline__ void trace_together(const float* from, int left, float* tile, float* row) {
+  constexpr int kPitch = 32 / C::p.lanes + 1;
+  load_together<C, C::p.ahead>(from, left, tile);
+  if (threadIdx.x % C::p.lanes == 0)
+#pragma unroll
+    for (int i = 0; i < C::p.ahead; ++i)
+      if (i < left) row[i * C::p.trace * C::p.sequences] = tile[i * kPitch + threadIdx.x % 32 / C::p.lanes];
+}
+
 template <class C>
 __device__ __forceinline__ void step_forward(const Start& s, const Chunk& chunk, float* shared, float* trace) {
   constexpr Layout l = C::l;
@@ -97,7 +132,10 @@ __device__ __forceinline__ void step_forward(const Start& s, const Chunk& chunk,
   auto* const counts = reinterpret_cast<std::int32_t*>(shared + p.counts) + threadIdx.x / 32 * l.leaves;
   const auto* const nodes = reinterpret_cast<const float2*>(shared + p.nodes);
   const float* const fill = global(s.fill);
-  float v[l.n_v], y[l.n_y], next[at_least_one(n_x)];
+  float v[l.n_v], y[l.n_y], next[p.ahead > 0 ? 1 : n_x];
+  float* const tile = own_tile<C>(shared);
+  const float* const own_x = tile + threadIdx.x % 32 / p.lanes;  // in the tile
+  constexpr int kPitch = 32 / p.lanes + 1;
 #pragma unroll
   for (int k = 0; k < n_m; ++k)
     v[n_x + k] =
@@ -105,21 +143,33 @@ __device__ __forceinline__ void step_forward(const Start& s, const Chunk& chunk,
 #pragma unroll
   for (int k = 0; k < l.n_y; ++k) y[k] = 0.0F;
   const float* x = own.x;
+  if (p.ahead == 0)
 #pragma unroll
-  for (int f = 0; f < n_x; ++f) next[f] = own.length > 0 ? x[f] : 0.0F;
+    for (int f = 0; f < n_x; ++f) next[f] = own.length > 0 ? x[f] : 0.0F;
   float* to = trace + place;
   const int most = most_of_warp<1>(own.length);
   for (int t = 0; t < most; ++t, to += p.trace * p.sequences) {
     const bool active = t < own.length;
+    if constexpr (p.ahead > 0) {
+      if (t % p.ahead == 0) {
+        const int left = own.length - t;
+        const float* const label = reinterpret_cast<const float*>(s.data.label);
+        trace_together<C>(s.data.weight + own.from + t, left, tile, to + (p.trace - 2) * p.sequences);
+        if (C::loss == Loss::kCrossEntropy)
+          trace_together<C>(label + own.from + t, left, tile, to + (p.trace - 1) * p.sequences);
+        load_together<C, p.ahead * n_x>(own.x + static_cast<std::size_t>(t) * n_x, left * n_x, tile);
+      }
+    }
     if (active) {
 #pragma unroll
       for (int f = 0; f < n_x; ++f) {
-        const float value = next[f];
+        const float value = p.ahead > 0 ? own_x[(t % at_least_one(p.ahead) * n_x + f) * kPitch] : next[f];
+        if (p.ahead > 0 && writes) to[(p.trace_x + f) * p.sequences] = value;
         v[f] = l.missing && value != value ? fill[f] : value;
         if (writes) look[f * p.sequences] = value;
       }
       x += n_x;
-      if (t + 1 < own.length)
+      if (p.ahead == 0 && t + 1 < own.length)
 #pragma unroll
         for (int f = 0; f < n_x; ++f) next[f] = x[f];
       if (writes)

@@ -92,12 +92,6 @@ __device__ __forceinline__ void multiply(float (&c)[4], unsigned a0, unsigned a1
       : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
 }
 
-// The tile of a warp: sixteen entries in shared memory.
-template <class C>
-__device__ __forceinline__ float* own_tile(float* shared) {
-  return shared + C::p.tiles + static_cast<int>(threadIdx.x) / 32 * kEntries * C::p.tile_pitch;
-}
-
 // Eight entries of the tile: rows times columns.
 template <class C>
 __device__ __forceinline__ void multiply_eight(const float* eight, float (&sums)[C::p.tiles_m][C::p.tiles_n][4]) {
@@ -139,26 +133,33 @@ __device__ __forceinline__ void add_entries(float* tile, const float* entries, i
   constexpr int kQuads = p.entry / 4, kEach = kEntries * kQuads / 32;
   const int lane = static_cast<int>(threadIdx.x) % 32, g = lane / 4, t = lane % 4;
   float sums[p.tiles_m][p.tiles_n][4] = {};
-  float4 next[kEach];
-  const auto load = [&](int first) {
+  constexpr int kAhead = kEach <= 4 ? 2 : 1;  // tiles
+  float4 next[kAhead][kEach];
+  const auto load = [&](int first, float4(&to)[kEach]) {
 #pragma unroll
     for (int i = 0; i < kEach; ++i) {
-      next[i] = {0.0F, 0.0F, 0.0F, 0.0F};
+      to[i] = {0.0F, 0.0F, 0.0F, 0.0F};
       if (first + (i * 32 + lane) / kQuads < count)
-        next[i] = reinterpret_cast<const float4*>(entries)[first * kQuads + i * 32 + lane];
+        to[i] = reinterpret_cast<const float4*>(entries)[first * kQuads + i * 32 + lane];
     }
   };
-  load(0);
-  for (int k = 0; k < count; k += kEntries) {
-    __syncwarp();
 #pragma unroll
-    for (int i = 0; i < kEach; ++i)
-      reinterpret_cast<float4*>(tile)[(i * 32 + lane) / kQuads * (p.tile_pitch / 4) + (i * 32 + lane) % kQuads] =
-          next[i];
-    __syncwarp();
-    load(k + kEntries);
-    multiply_eight<C>(tile, sums);
-    if (k + 8 < count) multiply_eight<C>(tile + 8 * p.tile_pitch, sums);
+  for (int a = 0; a < kAhead; ++a) load(a * kEntries, next[a]);
+  for (int k = 0; k < count; k += kAhead * kEntries) {
+#pragma unroll
+    for (int a = 0; a < kAhead; ++a) {
+      const int at = k + a * kEntries;
+      if (at >= count) break;
+      __syncwarp();
+#pragma unroll
+      for (int i = 0; i < kEach; ++i)
+        reinterpret_cast<float4*>(tile)[(i * 32 + lane) / kQuads * (p.tile_pitch / 4) + (i * 32 + lane) % kQuads] =
+            next[a][i];
+      __syncwarp();
+      load(at + kAhead * kEntries, next[a]);
+      multiply_eight<C>(tile, sums);
+      if (at + 8 < count) multiply_eight<C>(tile + 8 * p.tile_pitch, sums);
+    }
   }
 #pragma unroll
   for (int m = 0; m < p.tiles_m; ++m)

@@ -36,7 +36,11 @@ struct Stepper {
 
   // Sums: tiles of 16 rows and 8 columns; the tables of all leaves, then those of further parts.
   int tiles_m = 0, full_m = 0, tiles_n = 0, table = 0;  // full_m: of tiles_m, those that need more than the last column
-  int trace = 0;                                        // floats that the forward pass leaves of a step
+  // What the forward pass leaves of a step, rows of all sequences: memory before it (n_m), the leaf, outputs (n_y) in
+  // the first-order form, inputs (n_x), weight and class. Where `ahead` is 0, the last three are read from the data
+  // again.
+  int trace = 0, trace_x = 0;
+  int ahead = 0;  // steps whose inputs a warp loads together
 };
 
 constexpr int kTile = 16;              // rows
@@ -135,7 +139,11 @@ constexpr Stepper stepper(const Layout& l, int batch, int shared) {
   p.sequences = p.threads / p.lanes;
   place_shared(l, p);
   if (p.floats * 4 > shared) return {};
-  p.trace = l.n_m + 1 + (l.first_order ? l.n_y : 0);
+  // A tile takes the inputs of a warp's sequences, with a pitch that spreads them over the banks.
+  const int fit = kEntries * p.tile_pitch / (32 / p.lanes + 1) / l.n_x;
+  p.ahead = fit >= 16 ? 16 : fit >= 8 ? 8 : fit >= 4 ? 4 : fit >= 2 ? 2 : 0;
+  p.trace_x = l.n_m + 1 + (l.first_order ? l.n_y : 0);
+  p.trace = p.trace_x + (p.ahead > 0 ? l.n_x + 2 : 0);
   return p;
 }
 
