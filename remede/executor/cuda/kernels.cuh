@@ -17,8 +17,6 @@ namespace remede::cuda {
 #define REMEDE_PHASE(i) static_cast<void>(0)
 #endif
 
-extern __shared__ float4 dynamic_shared[];
-
 // Copies a start's description into shared memory: every phase reads it again and again.
 __device__ __forceinline__ void copy_start(const Start* from, Start& to) {
   static_assert(sizeof(Start) % sizeof(std::uint32_t) == 0);

@@ -24,6 +24,8 @@ constexpr float kLowestFloat = -3.402823466e38F;
 constexpr unsigned kAll = 0xffffffffU;
 constexpr float kMostBack = 1e9F;  // as remede::kMostBack
 
+extern __shared__ float4 dynamic_shared[];
+
 // What the phases hand on. Pointers into global memory, but for the arena: of the tree, scratch and sums.
 struct Work {
   float* arena;

@@ -155,7 +155,7 @@ __device__ __forceinline__ void through_splits(const float* shared, const float*
     splits[i] = by;
 #pragma unroll
     for (int k = 0; k < l.n_m; ++k)
-      if (feature == (l.n_x + k) * p.sequences) back[k] += by;
+      if (feature == (l.n_x + k) * p.look_pitch) back[k] += by;
   }
 }
 
@@ -226,9 +226,12 @@ __device__ __forceinline__ void write_entries(float* tile, float* entries, int a
 
 // REQUIRES: order_leaves() was called after the forward pass of this chunk.
 template <class C>
-__device__ __forceinline__ void step_backward(const Start& s, const Chunk& chunk, float* shared, const float* trace,
-                                              float* entries, float scale, LossSums& losses) {
+__device__ __noinline__ LossSums step_backward(const Start& s, const Chunk& chunk, float scale) {
   constexpr Layout l = C::l;
+  float* const shared = step_memory();
+  const float* const trace = global(s.records);
+  float* const entries = global(s.staged);
+  LossSums losses;
   constexpr Stepper p = C::p;
   constexpr int n_x = l.n_x, n_m = l.n_m;
   const OwnSequence own = own_sequence<C>(s, chunk);
@@ -292,6 +295,7 @@ __device__ __forceinline__ void step_backward(const Start& s, const Chunk& chunk
 #pragma unroll
     for (int k = 0; k < n_m; ++k) q[k] = active ? fminf(fmaxf(back[k], -kMostBack), kMostBack) : 0.0F;
   }
+  return losses;
 }
 
 }  // namespace remede::cuda

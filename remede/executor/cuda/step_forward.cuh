@@ -8,6 +8,10 @@
 
 namespace remede::cuda {
 
+// Each phase is a function of its own: what one keeps in registers is then no burden to the others. It finds the shared
+// memory by itself, since the compiler knows where it is only then.
+__device__ __forceinline__ float* step_memory() { return reinterpret_cast<float*>(dynamic_shared); }
+
 // The sequence of a thread.
 struct OwnSequence {
   std::uint32_t sequence = 0;
@@ -99,7 +103,7 @@ __device__ __forceinline__ void load_together(const float* from, int left, float
   constexpr int kSequences = 32 / C::p.lanes, kPitch = kSequences + 1;
   const int lane = static_cast<int>(threadIdx.x) % 32;
   __syncwarp();
-#pragma unroll 4
+#pragma unroll 8
   for (int i = lane; i < kSequences * kCount; i += 32) {
     const int of = i / kCount, at = i % kCount;
     const auto base = reinterpret_cast<const float*>(
@@ -121,8 +125,10 @@ __device__ __forceinline__ void trace_together(const float* from, int left, floa
 }
 
 template <class C>
-__device__ __forceinline__ void step_forward(const Start& s, const Chunk& chunk, float* shared, float* trace) {
+__device__ __noinline__ void step_forward(const Start& s, const Chunk& chunk) {
   constexpr Layout l = C::l;
+  float* const shared = step_memory();
+  float* const trace = global(s.records);
   constexpr Stepper p = C::p;
   constexpr int n_x = l.n_x, n_m = l.n_m;
   const OwnSequence own = own_sequence<C>(s, chunk);

@@ -34,8 +34,9 @@ __device__ __forceinline__ int2 sums_before(int2 own, int* buffer) {
 // Where the entries of every leaf begin, and within them those of every warp. Returns the parts beyond the first of all
 // leaves.
 template <class C>
-__device__ __forceinline__ int order_leaves(float* shared, int* buffer) {
+__device__ __noinline__ int order_leaves(int* buffer) {
   constexpr Layout l = C::l;
+  float* const shared = step_memory();
   constexpr Stepper p = C::p;
   constexpr int kWarps = p.threads / 32, kEach = step_ceil(l.leaves, p.threads);
   std::int32_t* const counts = ints<C>(shared, p.counts);
@@ -49,7 +50,7 @@ __device__ __forceinline__ int order_leaves(float* shared, int* buffer) {
 #pragma unroll
       for (int w = 0; w < kWarps; ++w) count[i] += counts[w * l.leaves + leaf];
     sum.x += count[i];
-    sum.y += count[i] > 0 ? (count[i] - 1) / kPart : 0;
+    sum.y += count[i] > 0 ? (count[i] - 1) / p.part : 0;
   }
   int2 at = sums_before<C>(sum, buffer);
   if (static_cast<int>(threadIdx.x) == p.threads - 1) buffer[0] = at.y + sum.y;
@@ -68,7 +69,7 @@ __device__ __forceinline__ int order_leaves(float* shared, int* buffer) {
       next += own;
     }
     at.x = next;
-    at.y += count[i] > 0 ? (count[i] - 1) / kPart : 0;
+    at.y += count[i] > 0 ? (count[i] - 1) / p.part : 0;
   }
   __syncthreads();
   return buffer[0];
@@ -130,7 +131,7 @@ __device__ __forceinline__ void multiply_eight(const float* eight, float (&sums)
 template <class C>
 __device__ __forceinline__ void add_entries(float* tile, const float* entries, int count, float* table, bool add) {
   constexpr Stepper p = C::p;
-  constexpr int kQuads = p.entry / 4, kEach = kEntries * kQuads / 32;
+  constexpr int kQuads = p.entry / 4, kEach = step_ceil(kEntries * kQuads, 32);
   const int lane = static_cast<int>(threadIdx.x) % 32, g = lane / 4, t = lane % 4;
   float sums[p.tiles_m][p.tiles_n][4] = {};
   constexpr int kAhead = kEach <= 4 ? 2 : 1;  // tiles
@@ -139,7 +140,7 @@ __device__ __forceinline__ void add_entries(float* tile, const float* entries, i
 #pragma unroll
     for (int i = 0; i < kEach; ++i) {
       to[i] = {0.0F, 0.0F, 0.0F, 0.0F};
-      if (first + (i * 32 + lane) / kQuads < count)
+      if (i * 32 + lane < kEntries * kQuads && first + (i * 32 + lane) / kQuads < count)
         to[i] = reinterpret_cast<const float4*>(entries)[first * kQuads + i * 32 + lane];
     }
   };
@@ -153,8 +154,9 @@ __device__ __forceinline__ void add_entries(float* tile, const float* entries, i
       __syncwarp();
 #pragma unroll
       for (int i = 0; i < kEach; ++i)
-        reinterpret_cast<float4*>(tile)[(i * 32 + lane) / kQuads * (p.tile_pitch / 4) + (i * 32 + lane) % kQuads] =
-            next[a][i];
+        if (i * 32 + lane < kEntries * kQuads)
+          reinterpret_cast<float4*>(tile)[(i * 32 + lane) / kQuads * (p.tile_pitch / 4) + (i * 32 + lane) % kQuads] =
+              next[a][i];
       __syncwarp();
       load(at + kAhead * kEntries, next[a]);
       multiply_eight<C>(tile, sums);
@@ -190,8 +192,11 @@ __device__ __forceinline__ int leaf_of_part(const std::int32_t* extra, int part)
 // ADDS the entries of a chunk to the tables of the leaves. Warps take leaves as they come; parts beyond the first of a
 // leaf have tables of their own, which are added in their order.
 template <class C>
-__device__ __forceinline__ void add_chunk(float* shared, const float* entries, float* tables, int parts, int* next) {
+__device__ __noinline__ void add_chunk(const Start& s, int parts, int* next) {
   constexpr Layout l = C::l;
+  float* const shared = step_memory();
+  const float* const entries = global(s.staged);
+  float* const tables = global(s.table);
   constexpr Stepper p = C::p;
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const std::int32_t* const first = ints<C>(shared, p.first);
@@ -204,7 +209,7 @@ __device__ __forceinline__ void add_chunk(float* shared, const float* entries, f
     if (job >= parts + l.leaves) break;
     const bool further = job < parts;  // the longest first
     const int leaf = further ? leaf_of_part<C>(extra, job) : job - parts;
-    const int begin = further ? (job - extra[leaf] + 1) * kPart : 0, count = min(kPart, total[leaf] - begin);
+    const int begin = further ? (job - extra[leaf] + 1) * p.part : 0, count = min(p.part, total[leaf] - begin);
     if (count <= 0) continue;
     add_entries<C>(own_tile<C>(shared), entries + static_cast<std::size_t>(first[leaf] + begin) * p.entry, count,
                    tables + static_cast<std::size_t>(further ? l.leaves + job : leaf) * p.table,

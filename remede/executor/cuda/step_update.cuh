@@ -8,8 +8,9 @@
 namespace remede::cuda {
 
 template <class C>
-__device__ __forceinline__ void step_prepare(const Start& s, float* shared) {
+__device__ __noinline__ void step_prepare(const Start& s) {
   constexpr Layout l = C::l;
+  float* const shared = step_memory();
   constexpr Stepper p = C::p;
   const float* const parameters = global(s.parameters);
   const std::uint8_t* const missing_right = global(s.missing_right);
@@ -24,20 +25,22 @@ __device__ __forceinline__ void step_prepare(const Start& s, float* shared) {
       if (logit > best) best = logit, f = k;
     }
     const int side = l.missing && missing_right[i] != 0 ? 1 << 24 : 0;
-    nodes[i + 1] = {parameters[l.begin[1] + i * l.n_v + f], __int_as_float(f * p.sequences | side)};
+    nodes[i + 1] = {parameters[l.begin[1] + i * l.n_v + f], __int_as_float(f * p.look_pitch | side)};
   }
   float* const rows = shared + p.leaf_rows;
-  // Numbers of a leaf that lie side by side both in the parameters and in its row, in pieces of `width`.
-  const auto copy = [&](int group, int place, int per_leaf, int width, int pitch) {
+  // The numbers of a leaf, in pieces of `width`.
+  // What lies between the pieces is 0.
+  const auto copy = [&](int group, int place, int pieces, int width, int pitch) {
 #pragma unroll 4
-    for (int i = static_cast<int>(threadIdx.x); i < l.leaves * per_leaf; i += p.threads) {
-      const int leaf = i / per_leaf, at = i - leaf * per_leaf;
-      rows[leaf * p.row + place + at / width * pitch + at % width] = parameters[l.begin[group] + i];
+    for (int i = static_cast<int>(threadIdx.x); i < l.leaves * pieces * pitch; i += p.threads) {
+      const int piece = i / pitch, at = i - piece * pitch, leaf = piece / pieces;
+      rows[leaf * p.row + place + i - leaf * pieces * pitch] =
+          at < width ? parameters[l.begin[group] + piece * width + at] : 0.0F;
     }
   };
-  copy(2, p.output, l.n_y, l.n_y, l.n_y);
-  if (l.n_m > 0) copy(4, p.writes, at_least_one(l.n_m * l.n_w), l.n_w, p.write_pitch);
-  if (l.linear) copy(7, p.linear, l.n_y * l.n_v, l.n_v, p.linear_pitch);
+  copy(2, p.output, 1, l.n_y, l.n_y);
+  if (l.n_m > 0) copy(4, p.writes, at_least_one(l.n_m), l.n_w, p.write_pitch);
+  if (l.linear) copy(7, p.linear, l.n_y, l.n_v, p.linear_pitch);
   constexpr int kCells = at_least_one(l.n_m);
 #pragma unroll 2
   for (int i = static_cast<int>(threadIdx.x); i < l.leaves * l.n_m; i += p.threads) {
@@ -132,7 +135,7 @@ __device__ __forceinline__ double step_node_gradient(const float* parameters, fl
 #pragma unroll
   for (int f = 0; f < l.n_v; ++f) {
     gradient[l.begin[0] + row + f] = by_choice[f];
-    gradient[l.begin[1] + row + f] = chosen == f * C::p.sequences ? -count : 0.0F;
+    gradient[l.begin[1] + row + f] = chosen == f * C::p.look_pitch ? -count : 0.0F;
     squares += static_cast<double>(by_choice[f]) * by_choice[f];
   }
   return squares;
@@ -140,8 +143,9 @@ __device__ __forceinline__ double step_node_gradient(const float* parameters, fl
 
 // ASSIGNS the gradient; returns its squared norm. The leaves' rows in shared memory are lost.
 template <class C>
-__device__ __forceinline__ double step_gradient(const Start& s, float* shared, double* buffer) {
+__device__ __noinline__ double step_gradient(const Start& s, double* buffer) {
   constexpr Layout l = C::l;
+  float* const shared = step_memory();
   constexpr Stepper p = C::p;
   const float* const parameters = global(s.parameters);
   float* const gradient = global(s.gradient);
@@ -171,6 +175,12 @@ __device__ __forceinline__ double step_gradient(const Start& s, float* shared, d
   }
   if (l.linear) gather(7, p.g, l.n_y, 0, l.n_v);
   return block_sum(squares, buffer);
+}
+
+template <class C>
+__device__ __noinline__ void step_optimise(const Start& s, const Update& u, float clip) {
+  const Layout l = C::l;
+  optimise(l, s, u, clip);
 }
 
 }  // namespace remede::cuda

@@ -27,7 +27,9 @@ struct Stepper {
   int worth = 0, worth_end = 0;  // part that a leaf's worth depends on
 
   // Places in shared memory, in floats; and its size.
-  int nodes = 0, leaf_rows = 0, look = 0;  // look: inputs and memory as splits see them, a column for each sequence
+  int nodes = 0, leaf_rows = 0, look = 0;  // look: inputs and memory as splits see them
+  int look_pitch = 0, look_next = 0;       // from one input or cell to the next; from one sequence to the next
+  int values = 0, writing = 0;             // by cells: missing values filled; derivatives by the writes' arguments
   int tiles = 0, tile_pitch = 0;           // of each warp, sixteen entries: between registers and memory
   int counts = 0;                          // (warps, leaves) entries, then where the next one of a warp goes
   int first = 0, total = 0, extra = 0, seen = 0;  // (leaves) entries of a leaf; parts before; whether it has sums
@@ -40,7 +42,9 @@ struct Stepper {
   // the first-order form, inputs (n_x), weight and class. Where `ahead` is 0, the last three are read from the data
   // again.
   int trace = 0, trace_x = 0;
+  // By cells, a row for each sequence: memory, arguments of the tanh (n_m), leaf, outputs.
   int ahead = 0;  // steps whose inputs a warp loads together
+  int part = 0;   // entries of a leaf that are added up in one go
 };
 
 constexpr int kTile = 16;              // rows
@@ -50,7 +54,6 @@ constexpr int kMostCellsOfThread = 8;  // where lanes share levels
 constexpr int kMostRowOfThread = 64;   // floats of a leaf's row
 constexpr int kMostTiles = 16;         // of four registers each
 constexpr int kStepThreads = 512;      // of a multiprocessor: 128 registers each
-constexpr int kPart = 256;             // entries of a leaf that are added up in one go
 
 constexpr int step_ceil(int n, int by) { return (n + by - 1) / by; }
 constexpr int step_up(int n, int by) { return step_ceil(n, by) * by; }
@@ -76,7 +79,7 @@ constexpr void place_entry(const Layout& l, Stepper& p) {
   p.rate = entry.take(l.blends ? l.n_m : 0);
   p.rows = entry.end;
   p.columns = entry.take(l.n_v);
-  p.entry = step_up(entry.end, 8);  // whole sectors of memory
+  p.entry = step_up(entry.end, 4);
   p.tiles_m = step_ceil(p.rows, kTile);
   p.tiles_n = step_ceil(l.n_v + 1, kTileColumns);
   p.table = p.tiles_m * kTile * p.tiles_n * kTileColumns;
@@ -115,7 +118,11 @@ constexpr void place_shared(const Layout& l, Stepper& p) {
   p.extra = shared.take(step_up(l.leaves, 4));
   p.seen = shared.take(step_up(l.leaves, 4));
   p.leaf_rows = shared.take(l.leaves * p.row);
-  p.look = shared.take(l.n_v * p.sequences);
+  p.look_pitch = p.by_cells ? 1 : p.sequences;
+  p.look_next = p.by_cells ? step_up(l.n_v, 4) + 4 : 1;
+  p.look = shared.take(p.by_cells ? p.sequences * p.look_next : l.n_v * p.sequences);
+  p.values = l.missing && p.by_cells ? shared.take(p.sequences * p.look_next) : p.look;
+  p.writing = shared.take(p.by_cells ? p.sequences * step_up(l.n_m, 4) : 0);
   p.tile_pitch = p.entry + 4;
   p.tiles = shared.take(p.threads / 32 * kEntries * p.tile_pitch + kTile);
   p.counts = shared.take(p.threads / 32 * l.leaves);
@@ -130,26 +137,32 @@ constexpr void place_shared(const Layout& l, Stepper& p) {
 constexpr Stepper stepper(const Layout& l, int batch, int shared) {
   Stepper p;
   p.by_cells = l.n_m > kMostCellsOfThread;
-  if (p.by_cells) return {};
+  if (l.n_m > 32) return {};
   place_entry(l, p);
   place_leaf_row(l, p);
-  if (p.row > kMostRowOfThread || p.tiles_m * p.tiles_n > kMostTiles) return {};
+  if (!p.by_cells && p.row > kMostRowOfThread) return {};
+  if (p.full_m * p.tiles_n + p.tiles_m - p.full_m > kMostTiles) return {};
   p.threads = l.depth > 8 ? 512 : 256;
-  for (p.lanes = 1; p.lanes < 8 && p.threads / p.lanes >= 2 * batch;) p.lanes *= 2;
+  p.part = p.by_cells ? 128 : 256;
+  if (p.by_cells)
+    p.lanes = l.n_m > 16 ? 32 : 16;
+  else
+    for (p.lanes = 1; p.lanes < 8 && p.threads / p.lanes >= 2 * batch;) p.lanes *= 2;
   p.sequences = p.threads / p.lanes;
   place_shared(l, p);
   if (p.floats * 4 > shared) return {};
   // A tile takes the inputs of a warp's sequences, with a pitch that spreads them over the banks.
-  const int fit = kEntries * p.tile_pitch / (32 / p.lanes + 1) / l.n_x;
+  const int fit = p.by_cells ? 0 : kEntries * p.tile_pitch / (32 / p.lanes + 1) / l.n_x;
   p.ahead = fit >= 16 ? 16 : fit >= 8 ? 8 : fit >= 4 ? 4 : fit >= 2 ? 2 : 0;
-  p.trace_x = l.n_m + 1 + (l.first_order ? l.n_y : 0);
+  p.trace_x = (p.by_cells ? 2 : 1) * l.n_m + 1 + (l.first_order ? l.n_y : 0);
   p.trace = p.trace_x + (p.ahead > 0 ? l.n_x + 2 : 0);
   return p;
 }
 
 // Floats of memory for chunks of so many steps: tables of sums, with those of further parts.
 constexpr unsigned long long table_floats(const Layout& l, const Stepper& p, unsigned long long steps) {
-  return (static_cast<unsigned long long>(l.leaves) + steps / kPart) * static_cast<unsigned long long>(p.table);
+  return (static_cast<unsigned long long>(l.leaves) + steps / static_cast<unsigned long long>(p.part)) *
+         static_cast<unsigned long long>(p.table);
 }
 
 }  // namespace remede::cuda

@@ -2,17 +2,19 @@
 #pragma once
 
 #include "remede/executor/cuda/kernels.cuh"
+#include "remede/executor/cuda/step_cells.cuh"
 #include "remede/executor/cuda/step_update.cuh"
 
 namespace remede::cuda {
 
 // ADDS the batch of an update to the tables of sums.
 template <class C>
-__device__ __forceinline__ void step_batch(const Start& s, const Update& u, float* shared, LossSums& losses) {
+__device__ __forceinline__ void step_batch(const Start& s, const Update& u, LossSums& losses) {
   constexpr Layout l = C::l;
   constexpr Stepper p = C::p;
   __shared__ int buffer[2 * p.threads / 32];
   __shared__ int next_job;
+  float* const shared = step_memory();
   for (int i = static_cast<int>(threadIdx.x); i < l.leaves; i += p.threads) ints<C>(shared, p.seen)[i] = 0;
   for (std::uint32_t c = 0; c < u.chunks; ++c) {
     const Chunk chunk = s.chunks[u.first_chunk + c];
@@ -21,12 +23,21 @@ __device__ __forceinline__ void step_batch(const Start& s, const Update& u, floa
       ints<C>(shared, p.counts)[i] = 0;
     if (s.noisy != nullptr) add_noise(s, l.n_x, chunk, u.drawn);
     __syncthreads();
-    step_forward<C>(s, chunk, shared, global(s.records));
+    if constexpr (p.by_cells)
+      cells_forward<C>(s, chunk);
+    else
+      step_forward<C>(s, chunk);
     __syncthreads();
-    const int parts = order_leaves<C>(shared, buffer);
-    step_backward<C>(s, chunk, shared, global(s.records), global(s.staged), u.scale, losses);
+    const int parts = order_leaves<C>(buffer);
+    LossSums more;
+    if constexpr (p.by_cells)
+      more = cells_backward<C>(s, chunk, u.scale);
+    else
+      more = step_backward<C>(s, chunk, u.scale);
+    losses.loss += more.loss;
+    losses.correct += more.correct;
     __syncthreads();
-    add_chunk<C>(shared, global(s.staged), global(s.table), parts, &next_job);
+    add_chunk<C>(s, parts, &next_job);
   }
 }
 
@@ -36,23 +47,23 @@ __device__ __forceinline__ void advance_stepwise(const Start* starts) {
   __shared__ double buffer[C::p.threads / 32];
   __shared__ Totals totals;
   Start& s = *reinterpret_cast<Start*>(bytes);
-  const Layout l = C::l;
   copy_start(starts + blockIdx.x, s);
-  float* const shared = reinterpret_cast<float*>(dynamic_shared);
-  step_prepare<C>(s, shared);
+  for (int i = static_cast<int>(threadIdx.x); i < C::p.floats; i += C::p.threads) step_memory()[i] = 0.0F;
+  __syncthreads();
+  step_prepare<C>(s);
   if (threadIdx.x == 0) totals = *s.totals;
   __syncthreads();
   for (std::uint32_t n = 0; n < s.update_count && totals.lost == 0; ++n) {
     const Update u = s.updates[n];
     LossSums sums;
-    step_batch<C>(s, u, shared, sums);
+    step_batch<C>(s, u, sums);
     const double loss = block_sum(sums.loss, buffer), correct = block_sum(sums.correct, buffer);
-    const float clip = clip_factor(step_gradient<C>(s, shared, buffer), s.clip);
+    const float clip = clip_factor(step_gradient<C>(s, buffer), s.clip);
     if (!note_update(s, u, loss, correct, clip, totals)) break;
-    optimise(l, s, u, clip);
-    if (s.continues != nullptr) carry_over(l.n_m, s, u.first_chunk, u.chunks);
+    step_optimise<C>(s, u, clip);
+    if (s.continues != nullptr) carry_over(C::l.n_m, s, u.first_chunk, u.chunks);
     __syncthreads();
-    step_prepare<C>(s, shared);
+    step_prepare<C>(s);
   }
   if (threadIdx.x == 0) *s.totals = totals;
 }
