@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -19,6 +20,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include "python/bindings.h"
@@ -294,6 +296,19 @@ std::pair<RawDataset, RawDataset> hold_out_part(const RawDataset& raw, double sh
   }
 }
 
+// The parts that `split` asks for, and whether a share was drawn. `raw` is used up.
+std::tuple<Dataset, Dataset, bool> split_raw(RawDataset& raw, const std::string& by, const Settings& settings) {
+  const Config config = config_of(settings);
+  const nb::gil_scoped_release release;
+  try {
+    Parts parts = parts_of(std::move(raw), by, validation_fraction(config), static_cast<std::uint64_t>(config.seed));
+    return {std::move(parts.training), std::move(parts.validation), parts.by_share};
+  } catch (const Error& error) {
+    const std::string message = error.what();
+    throw Error(message.starts_with("--split") ? message.substr(2) : message);
+  }
+}
+
 // The scores of every fold by name, as `remede cross-validate --json` gives them. `raw` is used up.
 nb::dict cross_validate_data(RawDataset& raw, std::size_t folds, bool forward, const Settings& settings,
                              const nb::object& callback) {
@@ -404,6 +419,8 @@ void bind_fit(nb::module_& module) {
              "The data of a fit, with words as what they count as in the part that will not be held out.");
   module.def("hold_out_test", &hold_out_part, nb::arg("raw"), nb::arg("share"), nb::arg("settings"),
              "What is left to learn from, and a share of the sequences for a test.");
+  module.def("split", &split_raw, nb::arg("raw"), nb::arg("by"), nb::arg("settings"),
+             "The data to learn from, those to validate on, and whether a share was drawn.");
   module.def("cross_validate", &cross_validate_data, nb::arg("raw"), nb::arg("folds"), nb::arg("forward"),
              nb::arg("settings"), nb::arg("callback").none());
   module.def("fit", &fit_data, nb::arg("training"), nb::arg("validation").none(), nb::arg("settings"),

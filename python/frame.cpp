@@ -176,7 +176,8 @@ std::vector<TableSource> sources_of(const nb::list& tables) {
   return sources;
 }
 
-// Beside roles a line may say "memory-limit": beyond it large data are kept in files, as the program does.
+// Beside roles a line may say "group", the column by which data are split, and "memory-limit": beyond it large data are
+// kept in files, as the program does.
 Roles roles_of(const RoleLines& lines, bool guess) {
   Roles roles;
   roles.guess = guess;
@@ -184,6 +185,8 @@ Roles roles_of(const RoleLines& lines, bool guess) {
   for (const auto& [name, text] : lines) {
     if (name == "memory-limit") {
       limit = memory_limit_of(text);
+    } else if (name == "group") {
+      roles.group = text;
     } else if (!take_role_line(name, text, roles)) {
       fail("expected the name of a role, got '{}'", name);
     }

@@ -190,8 +190,10 @@ void bind_pool(nb::module_& module) {
       .def(nb::init<nb::object, std::vector<std::string>, nb::tuple, std::size_t, const nb::bytes&>(), nb::arg("model"),
            nb::arg("names"), nb::arg("answers"), nb::arg("most"), nb::arg("saved"))
       .def("step", &LivePool::step, nb::arg("id"), nb::arg("x"),
+           nb::sig("def step(self, id: object, x: object) -> typing.Any"),
            "The next step of sequence `id`, as Stream.step. A new id begins a sequence.")
       .def("step_proba", &LivePool::step_proba, nb::arg("id"), nb::arg("x"),
+           nb::sig("def step_proba(self, id: object, x: object) -> tuple[float, ...]"),
            "The next step of sequence `id`, as Stream.step_proba.")
       .def(
           "forget", [](LivePool& p, nb::handle id) { return p.pool().forget(id_text(id)); }, nb::arg("id"),
@@ -223,12 +225,13 @@ void bind_stream(nb::module_& module) {
            nb::arg("answers"))
       .def(nb::init<nb::object, std::vector<std::string>, nb::tuple, const nb::bytes&>(), nb::arg("model"),
            nb::arg("names"), nb::arg("answers"), nb::arg("saved"))
-      .def("step", &LiveStream::step, nb::arg("x"),
+      .def("step", &LiveStream::step, nb::arg("x"), nb::sig("def step(self, x: object) -> typing.Any"),
            "The next step: the class, the value, or a tuple of values where there are several.")
       .def("step_proba", &LiveStream::step_proba, nb::arg("x"),
+           nb::sig("def step_proba(self, x: object) -> tuple[float, ...]"),
            "The next step: a tuple with the probability of each class (in regression: the values).")
       .def("reset", &LiveStream::reset, "Forget everything: back to before the first step.")
-      .def("fork", &LiveStream::fork, "Another stream that goes on from here.")
+      .def("fork", &LiveStream::fork, nb::sig("def fork(self) -> Stream"), "Another stream that goes on from here.")
       .def("save", &LiveStream::save, "Its memory as a few bytes, for restore() of a stream of the same model.")
       .def("restore", &LiveStream::restore, nb::arg("bytes"), "Take up what save() gave.")
       .def("__reduce__", &LiveStream::reduce)

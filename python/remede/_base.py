@@ -30,7 +30,7 @@ class Estimator(Deployable, Explainable):
     # Training
 
     def fit(self: Self, X: Any, y: Any = None, sample_weight: Any = None, *, validation: Any = None,
-            test: Any = None, callbacks: Callback | Iterable[Callback] | None = None, start_from: Any = None) -> Self:
+            test: Any = None, split: str | None = None, callbacks: Callback | Iterable[Callback] | None = None, start_from: Any = None) -> Self:
         """Learns a tree.
 
         X: a 2-D array (each row a sequence of one step), a list of 2-D arrays (steps, inputs), a 3-D array (see `axes`), a pandas,
@@ -41,6 +41,8 @@ class Estimator(Deployable, Explainable):
             the name of a column, or a list of names. Missing ones (NaN, None) are steps without a target.
         sample_weight: a weight per sequence, or per row or step.
         validation: (X, y) to validate on; otherwise a part of X is held out (validation_fraction).
+        split: what is held out instead of a random part: "sequence" (whole ones), "time" (the end of each), or a column of X that says training,
+            validation or test for every row, or groups of which whole ones are drawn.
         test: data for a score at the end, `test_score_`, that play no part in training and selection: (X, y), or the share of X to keep for
             it (whole sequences; of a single sequence its end).
         callbacks: called with a `Progress` while training runs; one that returns True ends it with the best model so far.
@@ -53,15 +55,24 @@ class Estimator(Deployable, Explainable):
         """
         if validation is not None and self.validation_fraction is not None:
             raise ValueError("validation_fraction: has no effect here: the validation data are given")
+        if split is not None and (validation is not None or start_from is not None or share_of(test) is not None):
+            other = "validation" if validation is not None else "start_from" if start_from is not None else "a share for the test"
+            raise ValueError(f"expected split or {other}, got both")
         if start_from is not None:
             return self._adapt(start_from, X, y, sample_weight, validation, test, callbacks)
-        learnable = self._learnable(X, y, sample_weight)
+        learnable = self._learnable(X, y, sample_weight, None if split in ("sequence", "time") else split)
         raw, tables, names, roles, columns, per_sequence = learnable
         settings = self._settings()
         share = share_of(test)
         raw, part = _native.hold_out_test(raw, share, settings) if share is not None else (raw, None)
-        training = _native.encode(raw, settings, validation is not None)
-        held = self._held_out_data(validation, names, training, roles, columns) if validation is not None else None
+        if split is not None:
+            training, held, by_share = _native.split(raw, split, settings)
+            if self.validation_fraction is not None and not by_share:
+                raise ValueError(f"validation_fraction: has no effect here: column {split!r} says which rows are for validation")
+        else:
+            training, held = _native.encode(raw, settings, validation is not None), None
+        if validation is not None:
+            held = self._held_out_data(validation, names, training, roles, columns)
         tested = None
         if part is not None:
             tested = training.encode_like(part)

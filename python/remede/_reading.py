@@ -79,8 +79,8 @@ class Reading(Conventions):
                           "; id='row' makes every row a sequence of its own", stacklevel=5)
         return id, time
 
-    def _roles_to_learn(self, tables: Tables, targets: list[str]) -> list[tuple[str, str]]:
-        roles = self._roles(tables, targets, True)
+    def _roles_to_learn(self, tables: Tables, targets: list[str], group: str | None) -> list[tuple[str, str]]:
+        roles = self._roles(tables, targets, True) + ([("group", group)] if group else [])
         taken = {text for name, text in roles} | set(listed(self.ignore))
         categorical = dict.fromkeys([*listed(self.categorical), *(name for name in tables.categories if name not in taken)])
         roles += [("categorical", name) for name in categorical] + [("ignore", name) for name in listed(self.ignore)]
@@ -121,13 +121,16 @@ class Reading(Conventions):
     def _take_target(self, raw: _native.Raw) -> None:
         raise NotImplementedError
 
-    def _learnable(self, X: Any, y: Any, sample_weight: Any) -> Learnable:
-        """X, y and weights as data to learn from; what is known of the target is kept in the estimator."""
+    def _learnable(self, X: Any, y: Any, sample_weight: Any, group: str | None = None) -> Learnable:
+        """X, y and weights as data to learn from; what is known of the target is kept in the estimator. group: the column by which they will
+        be split."""
         names = target_names(y, X) or []
         tables = self._tables(X, None)
         if names and not tables.named:
             raise ValueError(f"y={y!r}: expected a data frame with that column, got an array without names")
-        roles = self._roles_to_learn(tables, names)
+        if group and not tables.named:
+            raise ValueError(f"split={group!r}: expected sequence, time, or a column of a data frame, got an array without names")
+        roles = self._roles_to_learn(tables, names, group)
         raw = _native.read(tables.tables, roles, bool(names), tables.names == [])
         warn_of(raw)
         if tables.id:

@@ -112,6 +112,8 @@ void cut_each(Dataset& data, std::size_t pieces) {
 
 constexpr std::uint64_t kTestSeed = 0x74657374;  // the test part is drawn apart from the validation part
 
+bool names_column(const std::string& by) { return by != "sequence" && by != "time"; }
+
 // The first step of the last targets of the only sequence.
 std::size_t begin_of_test(const Sequences& all, double share) {
   std::vector<std::size_t> targets;
@@ -196,11 +198,14 @@ std::vector<Split> forward_folds(Dataset& data, std::size_t folds) {
 
 Parts read_parts(const std::string& path, Roles roles, const std::string& by, double validation_share,
                  std::uint64_t seed) {
+  if (names_column(by)) roles.group = by;
+  return parts_of(read_raw(open_files(path), roles), by, validation_share, seed);
+}
+
+Parts parts_of(RawDataset raw, const std::string& by, double validation_share, std::uint64_t seed) {
   if (!(validation_share > 0.0 && validation_share < 1.0))
     fail("--split: expected a share of validation data between 0 and 1, got {}", validation_share);
-  const bool column = by != "sequence" && by != "time";
-  if (column) roles.group = by;
-  RawDataset raw = read_raw(open_files(path), roles);
+  const bool column = names_column(by);
   if (by == "time") return parts_by_time(std::move(raw), validation_share);
   cut_by_group(raw.data);
   const Split parts =

@@ -22,6 +22,8 @@ struct Parts {
   Dataset validation;
   bool by_share = true;  // false: a column said which rows are for what, and the share was not used
 };
+// REQUIRES: read with the column as the group, where `by` names one.
+Parts parts_of(RawDataset raw, const std::string& by, double validation_share, std::uint64_t seed);
 Parts read_parts(const std::string& path, Roles roles, const std::string& by, double validation_share,
                  std::uint64_t seed);
 

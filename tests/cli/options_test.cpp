@@ -186,6 +186,7 @@ const std::set<std::string> kOtherEffects = {
     "--frontier",     // frontier_test.cpp
     "--checkpoint",   // below
     "--resume",       // below
+    "--start-from",   // below
     "--time-limit",   // TimeLimit below
     "--strict-time",  // tests/data/formats_test.cpp: it refuses duplicate times
 };
@@ -305,6 +306,22 @@ TEST_F(Options, OutputQuietCheckpointAndResumeDoWhatTheySay) {
   EXPECT_EQ(read("other.json"), model);
   ASSERT_EQ(shell("rm model.json; $remede train --resume run.checkpoint --quiet").code, 0);
   EXPECT_EQ(read("model.json"), model);
+}
+
+TEST_F(Options, StartFromKeepsTheStructure) {
+  ASSERT_EQ(train(kSmall).code, 0);
+  ASSERT_EQ(shell("$remede train data.csv --start-from model.json -o adapted.json --quiet").code, 0);
+  EXPECT_NE(read("adapted.json"), read("model.json"));
+  EXPECT_EQ(shell("$remede show model.json | grep -c say").out, shell("$remede show adapted.json | grep -c say").out);
+  for (const char* const other :
+       {"--resume x.checkpoint", "--checkpoint x.checkpoint", "--split time", "--frontier all"})
+    EXPECT_TRUE(test::is_error(shell(std::string("$remede train data.csv --start-from model.json ") + other), 2,
+                               "expected --start-from or --"))
+        << other;
+  EXPECT_TRUE(
+      test::is_error(shell("$remede train data.csv --start-from model.json -o b.json --test 0.2"), 2, "with a share"));
+  EXPECT_TRUE(
+      test::is_error(shell("$remede train data.csv --start-from model.json -o b.json --depth 2"), 1, "no effect here"));
 }
 
 TEST_F(Options, VerbosePrintsALineForEveryRoundWithoutATerminal) {

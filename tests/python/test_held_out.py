@@ -93,3 +93,31 @@ def test_memory_limit(monkeypatch, tmp_path):
         assert (model.set_params(memory_limit=2**31).predict(many) == there).all()
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.mark.parametrize("by", ["sequence", "time", "part", "site"])
+def test_split_is_the_program_s(program, tmp_path, by):
+    pd = pytest.importorskip("pandas")
+    random = np.random.default_rng(2)
+    frame = pd.DataFrame({"id": np.repeat(np.arange(20), 8), "time": np.tile(np.arange(8), 20), "a": random.normal(size=160).round(3)})
+    frame["part"] = np.where(frame["id"] < 12, "training", np.where(frame["id"] < 17, "validation", "test"))
+    frame["site"] = "s" + (frame["id"] * 7 % 5).astype(str)
+    frame["y"] = frame.groupby("id")["a"].cumsum().round(3)
+    frame = frame.drop(columns={"part": "site", "site": "part"}.get(by, ["part", "site"]))
+    frame.to_csv(tmp_path / "data.csv", index=False)
+    program("train", tmp_path / "data.csv", "--split", by, "--starts", 2, "--effort", "quick", "-o", tmp_path / "program.json", "-q")
+    fitted = remede.RecurrentTreeRegressor(starts=2, effort="quick", id="id", time="time").fit(frame, "y", split=by)
+    fitted.save(tmp_path / "python.json")
+    assert (tmp_path / "python.json").read_bytes() == (tmp_path / "program.json").read_bytes()
+    assert "part" not in fitted.feature_names_in_ and "site" not in fitted.feature_names_in_
+
+
+def test_split_beside_other_ways(task):
+    X, y = task
+    fit = lambda **more: remede.RecurrentTreeClassifier(starts=2, effort="quick").fit(X[:50], y[:50], **more)
+    assert fit(split="time").validation_score_["targets"] < 350
+    for wrong, message in (({"validation": (X, y)}, "split or validation"), ({"test": 0.2}, "split or a share"), ({"start_from": "m.json"}, "split or start_from")):
+        with pytest.raises(ValueError, match=message):
+            fit(split="time", **wrong)
+    with pytest.raises(ValueError, match="expected sequence, time, or a column"):
+        fit(split="site")
