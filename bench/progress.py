@@ -26,21 +26,23 @@ TASKS = {  # name: (arguments of generate, arguments of train)
 FROM = 0.2  # of the run: what is shown before counts as a guess
 ROUNDING = 0.5  # seconds: what is shown is whole seconds
 LEAST = 3.0  # seconds left below which a factor says nothing
-LINE = re.compile(rb"(\d+)%  (\d+(?::\d\d)?:\d\d|\?:\?\?) left  ([^:\r\x1b]*)")
+LINE = re.compile(rb"(\d+)%  ((?:at most |<)?\d+(?::\d\d)?:\d\d|\?:\?\?) left  ([^:\r\x1b]*)")
 
 
 def seconds_of(text):
+    """(seconds, whether fewer are right as well)"""
     if b"?" in text:
-        return None
+        return None, False
+    digits = text.removeprefix(b"at most ").removeprefix(b"<")
     total = 0
-    for part in text.split(b":"):
+    for part in digits.split(b":"):
         total = total * 60 + int(part)
-    return total
+    return total, digits != text
 
 
 def watch(command, at=None):
     """Runs a fit in a terminal. `at`: (phase, seconds into it) at which it is interrupted. Returns the shown lines as (time, percent, left,
-    phase), the length of the run, and the seconds from the interruption to the end."""
+    whether that is a bound, phase), the length of the run, and the seconds from the interruption to the end."""
     leader, follower = pty.openpty()
     began = time.monotonic()
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=follower)
@@ -60,7 +62,7 @@ def watch(command, at=None):
             for found in LINE.finditer(rest):
                 phase = found[3].decode(errors="replace").split(",")[0]
                 entered.setdefault(phase, now)
-                shown.append((now, int(found[1]), seconds_of(found[2]), phase))
+                shown.append((now, int(found[1]), *seconds_of(found[2]), phase))
             rest = rest[rest.rfind(b"\r"):] if b"\r" in rest else rest
             shown = list(dict.fromkeys(shown))
         if at is not None and interrupted is None and at[0] in entered and now - entered[at[0]] >= at[1]:
@@ -72,11 +74,11 @@ def watch(command, at=None):
     return shown, length, None if interrupted is None else length - interrupted
 
 
-def factor(left, truth):
-    """Of the shown seconds and the true ones, rounding aside."""
+def factor(left, bound, truth):
+    """Of the shown seconds and the true ones, rounding aside. A bound is wrong only where more time is left."""
     if left is None:
         return float("inf")
-    low, high = max(left - ROUNDING, 0.0), left + ROUNDING
+    low, high = 0.0 if bound else max(left - ROUNDING, 0.0), left + ROUNDING
     if low <= truth <= high:
         return 1.0
     near = low if truth < low else high
@@ -86,15 +88,15 @@ def factor(left, truth):
 def judge(name, shown, length):
     worst = (1.0, None)
     by_phase = collections.defaultdict(lambda: 1.0)
-    for at, percent, left, phase in shown:
+    for at, percent, left, bound, phase in shown:
         truth = length - at
         if at < FROM * length or max(truth, left or 0) < LEAST:
             continue
-        value = factor(left, truth)
+        value = factor(left, bound, truth)
         by_phase[phase] = max(by_phase[phase], value)
         if value > worst[0]:
             worst = (value, f"{at:.1f} s of {length:.1f} s, in '{phase}': {left} s shown, {truth:.1f} s left")
-    full = sum(1 for _, percent, _, _ in shown if percent >= 100)
+    full = sum(1 for _, percent, _, _, _ in shown if percent >= 100)
     print(f"{name:8} {length:6.1f} s  worst factor {worst[0]:.2f}" + (f" ({worst[1]})" if worst[1] else "") +
           f"; {len(shown)} lines, {full} at 100%")
     print("         " + ", ".join(f"{phase} {value:.2f}" for phase, value in by_phase.items()))
@@ -120,7 +122,7 @@ def main():
             worst = max(worst, judge(name, shown, length))
             if not args.interrupt:
                 continue
-            for phase in dict.fromkeys(phase for _, _, _, phase in shown):
+            for phase in dict.fromkeys(phase for _, _, _, _, phase in shown):
                 _, _, took = watch(command, (phase, 0.3))
                 if took is not None:
                     slowest = max(slowest, took)

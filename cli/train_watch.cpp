@@ -67,7 +67,13 @@ ProgressLine::ProgressLine(bool quiet, bool verbose)
 
 namespace {
 
-std::string left_text(const Progress& p) { return p.seconds_left < 0 ? "?:??" : clock_text(p.seconds_left); }
+constexpr double kLastSeconds = 5;  // fewer are not told apart: the last steps are too short to forecast
+
+std::string left_text(const Progress& p) {
+  if (p.seconds_left < 0) return "?:??";
+  if (p.done < 1 && p.seconds_left < kLastSeconds) return "<" + clock_text(kLastSeconds);
+  return (p.at_most ? "at most " : "") + clock_text(p.seconds_left);
+}
 
 std::string progress_text(const Progress& p) {
   std::string line = fmt::format("{}: update {}, loss {:.4g}, validation {:.4g}, best {:.4g}", p.phase, p.updates,

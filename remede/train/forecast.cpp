@@ -32,7 +32,7 @@ double seconds_after_round(const StageSize& stage, std::uint64_t round, std::siz
                            const Pace& pace) {
   double sum = 0;
   while (!finishing) {
-    starts = survivors_of(starts, stage.finalists);
+    starts = survivors_of(starts, stage.finalists, round, stage.first_kept);
     finishing = starts <= stage.finalists;
     sum += seconds_of_round(stage, ++round, starts, pace);
   }

@@ -1,6 +1,7 @@
 #include "remede/train/search.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <memory>
 #include <mutex>
@@ -160,7 +161,7 @@ class Search {
     const std::lock_guard lock(pace_mutex_);
     add(time, this_round_);
     paces_[stage_] = this_round_;
-    session_.expect(seconds_left());
+    session_.expect(seconds_left(), stage_ == 0 && stages_.size() > 1 && !(least_ <= solved_));
   }
 
   // Stages that have not begun: a few updates of some starts that are thrown away.
@@ -182,7 +183,8 @@ class Search {
     const std::vector<StartPlan>& starts = stages_[stage].starts;
     const StartPlan& plan = starts.front();
     const std::uint64_t first = stage == stage_ ? first_round_ : plan.first_round;
-    return {starts.size(), folds_.size(), finalists_, first, plan.validations, plan.budget_share, threads_};
+    return {starts.size(),    folds_.size(),     finalists_,      first,
+            plan.validations, plan.budget_share, plan.first_kept, threads_};
   }
 
   // REQUIRES: the lock of the paces is held.
@@ -210,7 +212,7 @@ class Search {
   void drop() {
     const auto solved = static_cast<std::size_t>(
         std::count_if(starts_.begin(), starts_.end(), [&](const Start& s) { return s.best_loss() <= solved_; }));
-    std::size_t keep = survivors_of(starts_.size(), finalists_);
+    std::size_t keep = survivors_of(starts_.size(), finalists_, round_, starts_plan().first_kept);
     if (solved >= finalists_) keep = finalists_;
     starts_.erase(starts_.begin() + static_cast<std::ptrdiff_t>(keep), starts_.end());
     finishing_ = keep <= finalists_;
@@ -296,7 +298,7 @@ class Search {
     if (stage_ > stages_.size() || (stage_ < stages_.size() && starts_.empty()))
       fail("checkpoint: expected a stage of this search, got {}", stage_);
     if (stage_ == stages_.size()) return;
-    const std::uint64_t most = rounds_of(stages_[stage_].starts.size(), finalists_);
+    const std::uint64_t most = rounds_of(stages_[stage_].starts.size(), finalists_, starts_plan().first_kept);
     if (round_ > most) fail("checkpoint: expected at most {} rounds, got {}", most, round_);
     if (first_round_ > starts_plan().first_round)
       fail("checkpoint: expected a first round of at most {} updates, got {}", starts_plan().first_round, first_round_);
@@ -342,15 +344,16 @@ std::size_t finalists_of(const Config& config) {
   return static_cast<std::size_t>(std::max(config.recipe.finalists, config.trees));
 }
 
-// The better half, but not fewer than the finalists.
-std::size_t survivors_of(std::size_t starts, std::size_t finalists) {
-  return std::max((starts + 1) / 2, std::min(finalists, starts));
+// The better ones, but not fewer than the finalists.
+std::size_t survivors_of(std::size_t starts, std::size_t finalists, std::uint64_t round, double first_kept) {
+  const double kept = (round == 0 ? first_kept : 0.5) * static_cast<double>(starts);
+  return std::clamp(static_cast<std::size_t>(std::ceil(kept)), std::min(finalists, starts), starts);
 }
 
-std::uint64_t rounds_of(std::size_t starts, std::size_t finalists) {
+std::uint64_t rounds_of(std::size_t starts, std::size_t finalists, double first_kept) {
   std::uint64_t rounds = 1;
   for (bool last = false; !last; ++rounds) {
-    starts = survivors_of(starts, finalists);
+    starts = survivors_of(starts, finalists, rounds - 1, first_kept);
     last = starts <= finalists;
   }
   return rounds;

@@ -33,9 +33,10 @@ void Session::begin(Phase phase) {
       (begun_ + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(left))).time_since_epoch();
 }
 
-void Session::expect(double seconds) {
+void Session::expect(double seconds, bool at_most) {
   const std::lock_guard lock(mutex_);
   expected_ = seconds;
+  at_most_ = at_most;
   expected_at_ = Clock::now();
 }
 
@@ -56,6 +57,7 @@ void Session::fill_in(Progress& progress) {
   double left = std::max(expected_ - since, 0.1 * expected_);  // what takes longer than expected is not done yet
   if (time_limit_) left = std::min(left, std::max(0.0, time_limit_->value - callbacks_.seconds_spent - elapsed));
   progress.seconds_left = left;
+  progress.at_most = at_most_;
   const double done = elapsed + left > 0 ? elapsed / (elapsed + left) : 0.0;
   progress.done = std::max(last_.done, std::min(done, kMostDone));  // a bar does not go back
   last_ = progress;
@@ -79,6 +81,7 @@ void Session::finish() {
   last_.phase = "done";
   last_.done = 1;
   last_.seconds_left = 0;
+  last_.at_most = false;
   if (callbacks_.progress) callbacks_.progress(last_);
 }
 

@@ -19,6 +19,7 @@ namespace remede {
 struct Progress {
   double done = 0;            // estimated share of the time that has passed; 1 only at the end
   double seconds_left = -1;   // estimate; negative: not known yet
+  bool at_most = false;       // it ends sooner if the task is solved before all stages are done
   std::uint64_t updates = 0;  // of the start that leads
   double training_loss = 0;   // mean since the last validation
   double validation_loss = 0;
@@ -65,7 +66,7 @@ class Session {
   void progress(Progress progress);                   // done and seconds_left are filled in
   void show_phase(const std::string& phase);          // the last progress again, in another phase
   void finish();                                      // the last progress again, all done
-  void expect(double seconds);                        // estimated seconds until the end of the fit
+  void expect(double seconds, bool at_most = false);  // estimated seconds until the end of the fit
   void begin_part() { phase_begun_ = Clock::now(); }  // of a phase: expect_in_phase() counts from here
   // A phase that has done this share of its work, and what follows it. Before anything is done `otherwise` is taken
   // for the length of the phase, and it counts less and less while the phase goes on.
@@ -95,6 +96,7 @@ class Session {
   std::mutex mutex_;  // of what is shown:
   Progress last_;
   double expected_ = -1;           // seconds left,
+  bool at_most_ = false;           // or fewer,
   Clock::time_point expected_at_;  // when that was said
   std::atomic<Clock::duration> next_tick_{Clock::duration(0)};
   std::atomic<Clock::duration> deadline_;                        // of this phase, since the clock's epoch
