@@ -16,6 +16,7 @@
 #include "remede/model/ranges.h"
 #include "remede/model/size.h"
 #include "remede/simplify/simplify.h"
+#include "remede/train/calibrate.h"
 #include "remede/train/choose.h"
 #include "remede/train/direct.h"
 #include "remede/train/effects.h"
@@ -243,6 +244,21 @@ std::optional<FrontierChoice> choose_size(std::vector<Candidate>& candidates, co
   return choice;
 }
 
+// Factors for the distances between quantiles, from the model as it is before it learns from the held-out data as well;
+// the models on the frontier are scaled each by its own.
+std::vector<float> calibrate(const std::vector<Candidate>& candidates, const std::vector<Prepared>& folds, int threads,
+                             std::optional<FrontierChoice>& choice) {
+  std::vector<float> of_chosen;
+  if (choice)
+    for (FrontierPoint& point : choice->frontier.points) {
+      const std::vector<float> factors = quantile_factors(point.model, folds.front().validation, threads);
+      if (point.chosen) of_chosen = factors;
+      scale_quantiles(factors, point.model);
+    }
+  if (!of_chosen.empty()) return of_chosen;
+  return quantile_factors(assemble_kept(candidates), folds[candidates.front().kept].validation, threads);
+}
+
 }  // namespace
 
 Fit fit(const Dataset& training, const Dataset* validation, const Config& asked, const Callbacks& callbacks,
@@ -289,6 +305,7 @@ Fit fit(const Dataset& training, const Dataset* validation, const Config& asked,
   result.held_out = folds.front().held_out;
   result.validation = choice && choice->model ? choice->validation : score_held_out(candidates, folds, config.threads);
   if (validation != nullptr) add_unknown(validation->unknown, result.validation);
+  const std::vector<float> factors = calibrate(candidates, folds, config.threads, choice);
   // The score is that of data never learned from; the model is then given the rest as well.
   session.begin(Phase::kPolish);
   session.expect_in_phase(0, polish_seconds, 0);
@@ -297,6 +314,7 @@ Fit fit(const Dataset& training, const Dataset* validation, const Config& asked,
   if (validation == nullptr && result.held_out && !chose_model && !session.halt())
     polish_all(found.finalists, direct, candidates, training, folds, config, session);
   result.model = chose_model ? std::move(*choice->model) : assemble_kept(candidates);
+  scale_quantiles(factors, result.model);
   if (choice) result.frontier = std::move(choice->frontier);
   SimplifyOptions exactly;
   exactly.exact.drop_inputs = false;  // the model reads the data it was given
