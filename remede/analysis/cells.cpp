@@ -130,9 +130,25 @@ class Story {
                        weights[only] > 0 ? "above" : "below", short_number(point));
   }
 
+  // What one earlier store releases, alone: all of it, what exceeds a point, or all of it and a constant.
+  std::string passed_on() const {
+    const std::vector<std::string> from = earlier(true);
+    const std::span<const float> weights = row(c_.input);
+    if (!is_store() || from.size() != 1 || !earlier(false).empty() ||
+        std::any_of(weights.begin(), weights.end(), [](float w) { return w != 0; }))
+      return "";
+    const float* of_cell = c_.earlier.data() + at_ * static_cast<std::size_t>(tree_.n_m);
+    const double weight = static_cast<double>(*std::max_element(of_cell, of_cell + at_)),
+                 bias = static_cast<double>(c_.bias[at_]);
+    if (bias == 0) return "fills with " + from[0];
+    return bias < 0 ? fmt::format("fills with {} beyond {} per step", from[0], short_number(-bias / weight))
+                    : fmt::format("fills with {} and by {} more per step", from[0], short_number(bias));
+  }
+
   std::string gain_words() const {
-    const std::string alone = beyond();
+    const std::string alone = beyond(), passed = passed_on();
     if (!alone.empty()) return alone;
+    if (!passed.empty()) return passed;
     Drivers d = drivers_of(words_, row(c_.input));
     for (std::string& name : earlier(true)) d.up.push_back(std::move(name));
     for (std::string& name : earlier(false)) d.down.push_back(std::move(name));
@@ -256,7 +272,7 @@ class Story {
       constexpr float kNextToNothing = 1e-4F;
       const float least = kNextToNothing * std::max(std::abs(range.low), std::abs(range.high));
       const auto end = [&](float v) { return short_number(std::abs(v) < least ? 0.0F : v); };
-      add(fmt::format("holds {} to {}", end(range.low), end(range.high)));
+      add(fmt::format("usually holds {} to {}", end(range.low), end(range.high)));
     }
     add(readers_text());
     if (c_.first[at_] != 0) add("starts at its first value");

@@ -37,10 +37,10 @@ TEST(Text, SnowAndSoil) {
             "\n"
             "m1 (store): fills with rain, less when temp is high; loses 0.3% to 8% per step, more when temp is high, "
             "less the fuller it is\n"
-            "    half-life 8.3 to 231 steps; holds 0 to 312; read by m2\n"
+            "    half-life 8.3 to 231 steps; usually holds 0 to 312; read by m2\n"
             "    in: max(0, 3.45 + 0.675 rain - 0.338 temp); share: sigmoid(-4.5 + 0.1 temp - 0.0009 m1)\n"
             "m2 (store): fills with rain and what m1 releases; loses 7% to 13% per step, more the fuller it is\n"
-            "    half-life 5 to 9.6 steps; holds 2 to 40; read by the answer\n"
+            "    half-life 5 to 9.6 steps; usually holds 2 to 40; read by the answer\n"
             "    in: max(0, -2.73 + 0.494 release(m1) + 0.185 rain); share: sigmoid(-2.6 + 0.02 m2)\n"
             "\n"
             "say flow = 0.3 + 0.79 release(m2) + 0.05 m2\n");

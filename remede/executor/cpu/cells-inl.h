@@ -79,21 +79,31 @@ HWY_INLINE Wide exact_sums(const CellLayout& at, const float* leaf, const float*
   return sums;
 }
 
-// The same in fewer and other roundings, for what leaves that were not reached would be worth.
-HWY_INLINE Wide quick_sums(const CellLayout& at, const float* leaf, const float* v) {
-  Wide sums = load(leaf), other = set(0.0F);
-  const auto add_rows = [&](const float* w, const float* x, int n) {
+// The same of several leaves together, in fewer and other roundings: for what leaves that were not reached would be
+// worth.
+template <int kCount>
+HWY_INLINE void quick_sums(const CellLayout& at, const float* const* leaves, const float* v, Wide* sums) {
+  Wide other[kCount];
+  for (int i = 0; i < kCount; ++i) {
+    sums[i] = load(leaves[i]);
+    other[i] = set(0.0F);
+  }
+  const auto add_rows = [&](int from, const float* x, int n) {
     int f = 0;
-#pragma GCC unroll 4
     for (; f + 2 <= n; f += 2) {
-      sums = fused(load(w + f * kLanes), set(x[f]), sums);
-      other = fused(load(w + (f + 1) * kLanes), set(x[f + 1]), other);
+      const Wide even = set(x[f]), odd = set(x[f + 1]);
+      for (int i = 0; i < kCount; ++i) {
+        const float* w = leaves[i] + from + f * kLanes;
+        sums[i] = fused(load(w), even, sums[i]);
+        other[i] = fused(load(w + kLanes), odd, other[i]);
+      }
     }
-    if (f < n) sums = fused(load(w + f * kLanes), set(x[f]), sums);
+    if (f < n)
+      for (int i = 0; i < kCount; ++i) sums[i] = fused(load(leaves[i] + from + f * kLanes), set(x[f]), sums[i]);
   };
-  add_rows(leaf + at.inputs, v + kLanes, at.n_x);
-  add_rows(leaf + at.memory, v, at.n_read);
-  return add(sums, other);
+  add_rows(at.inputs, v + kLanes, at.n_x);
+  add_rows(at.memory, v, at.n_read);
+  for (int i = 0; i < kCount; ++i) sums[i] = add(sums[i], other[i]);
 }
 
 // The slope of a split's stand-in at z.
@@ -166,30 +176,53 @@ HWY_INLINE Wide worth_lanes(const PreparedTree& tree, const float* row, const Wi
 
 HWY_INLINE void add_to(const Wide& a, float* to) { store(add(load(to), a), to); }
 
+// A decision on the path: the leaf that the other side of the node leads to.
+struct Beside {
+  int node;
+  float sign;  // of what the other side would gain: + where it is the right
+  float z;     // the value tested, beyond the threshold
+};
+
+// The decisions on the path to the reached leaf, without those on missing values. Returns how many.
+HWY_INLINE int sides_of(const PreparedTree& tree, std::int32_t leaf, const float* split, Beside* beside,
+                        const float** leaves) {
+  int count = 0;
+  for (int child = leaf + tree.shape.nodes(); child > 0;) {
+    const int node = (child - 1) / 2, right = 1 - child % 2;  // the children of i are 2i + 1 and 2i + 2
+    const float z =
+        split[tree.cells.place[static_cast<std::size_t>(node)]] - tree.threshold[static_cast<std::size_t>(node)];
+    beside[count] = {node, static_cast<float>(1 - 2 * right), z};
+    leaves[count] = tree.cells.leaf(leaf_below(tree, split, 2 * node + 2 - right));
+    count += z == z ? 1 : 0;
+    child = node;
+  }
+  return count;
+}
+
 // ADDS the gradient of the splits on the path, and to `back` what goes through them into memory.
 HWY_NOINLINE void cells_decisions(const PreparedTree& tree, const Walk& walk, std::size_t t, const CellStep& step,
                                   Scratch& s, Wide& back) {
   const CellLayout& at = tree.cells;
   const bool effects = tree.form.mix == Mix::kEffects;
   const std::int32_t leaf = walk.leaf[t];
-  const float* split = walk.split + t * at.v_step;
+  Beside beside[cpu::kDenseDepth];
+  const float* leaves[cpu::kDenseDepth];
+  Wide sums[cpu::kDenseDepth];
+  const int count = sides_of(tree, leaf, walk.split + t * at.v_step, beside, leaves);
+  int done = 0;
+  for (; count - done >= 4; done += 4) quick_sums<4>(at, leaves + done, step.v, sums + done);
+  if (count - done == 3) quick_sums<3>(at, leaves + done, step.v, sums + done);
+  if (count - done == 2) quick_sums<2>(at, leaves + done, step.v, sums + done);
+  if (count - done == 1) quick_sums<1>(at, leaves + done, step.v, sums + done);
   const Wide here = worth_lanes(tree, at.leaf(leaf), load(walk.sums + t * kLanes), load(walk.u + t * kLanes), step);
-  for (int child = leaf + tree.shape.nodes(); child > 0;) {
-    const int node = (child - 1) / 2;
-    const int right = 1 - child % 2;  // the children of i are 2i + 1 and 2i + 2
-    const std::ptrdiff_t place = at.place[static_cast<std::size_t>(node)];
-    child = node;
-    const float z = split[place] - tree.threshold[static_cast<std::size_t>(node)];
-    if (z != z) continue;
-    const float* beside = at.leaf(leaf_below(tree, split, 2 * node + 2 - right));
-    const Wide sums = quick_sums(at, beside, step.v);
-    const Wide there = worth_lanes(tree, beside, sums, effects ? tanh(sums) : sums, step);
-    const auto sign = static_cast<float>(1 - 2 * right);
-    const Wide r = set(sum_lanes(sub(there, here)) * sign * split_slope(tree.form, z));
-    float* of_node = s.cell_node_sums.data() + static_cast<std::size_t>(node) * at.v_step;
+  for (int i = 0; i < count; ++i) {
+    const Wide there = worth_lanes(tree, leaves[i], sums[i], effects ? tanh(sums[i]) : sums[i], step);
+    const Wide r = set(sum_lanes(sub(there, here)) * beside[i].sign * split_slope(tree.form, beside[i].z));
+    const auto node = static_cast<std::size_t>(beside[i].node);
+    float* of_node = s.cell_node_sums.data() + node * at.v_step;
     for (std::size_t f = 0; f < at.v_step; f += kLanes)
       store(fused(r, load(step.v + f), load(of_node + f)), of_node + f);
-    if (place < kLanes) back = fused(r, load(at.one_hot.data() + place * kLanes), back);
+    if (at.place[node] < kLanes) back = fused(r, load(at.one_hot.data() + at.place[node] * kLanes), back);
   }
 }
 

@@ -16,6 +16,7 @@ function short(value, digits = 3) {
   if (Number.isNaN(value)) return 'missing';
   if (!Number.isFinite(value)) return value > 0 ? '∞' : '-∞';
   const size = Math.abs(value);
+  if (size < 1e-30) return '0'; // what is left of a store that halved a hundred times
   if (size >= 10 ** digits && size < 1e7) return tidy(value.toFixed(0));
   return tidy(value.toPrecision(digits));
 }
