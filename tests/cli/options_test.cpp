@@ -153,6 +153,9 @@ Cases data_cases() {
       {"--test",
        {changes(kSmall, "--test 0.3"), refused(kSmall, "--test 1.5", "a share between 0 and 1"),
         refused(kSmall + "--split time ", "--test 0.3", "give the test data as a file")}},
+      {"--start-from",
+       {changes("", "--start-from start.json"), refused("--depth 3 ", "--start-from start.json", "has no effect"),
+        refused("--split time ", "--start-from start.json", "both")}},
       {"--validation", {changes(kSmall, "--validation other.csv")}},
       {"--split",
        {changes(kSmall, "--split time"), refused(kSmall + "--validation other.csv ", "--split time", "both")}},
@@ -198,6 +201,9 @@ class Options : public test::CliTest {
     ASSERT_EQ(shell("$remede generate fixed-delay --sequences 120 --quiet -o data.csv && "
                     "$remede generate fixed-delay --sequences 60 --seed 9 --quiet -o other.csv && "
                     "$remede generate fixed-delay --sequences 40 --quiet -o few.csv && "
+                    "$remede train few.csv --quiet -o start.json " +
+                    kSmall +
+                    "&& "
                     "sed '1s/$/,part/; 2,500s/$/,train/; 501,$s/$/,validation/' data.csv > parts.csv")
                   .code,
               0);
