@@ -4,7 +4,10 @@
 #include <cmath>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include "fuzz/harness.h"
+#include "remede/stream/service.h"
 
 namespace remede::fuzz {
 namespace {
@@ -61,10 +64,25 @@ bool feed(LineSession& session, const std::string& line, std::string& out) {
   return good;
 }
 
+// As the body of a request: answered or refused, in JSON; what is refused as a whole changes nothing.
+void ask(const Model& model, const std::string& body) {
+  RowService service(model, {});
+  for (const bool by_lines : {false, true}) {
+    const ServiceReply reply = by_lines ? service.predict_lines(body) : service.predict(body);
+    require(reply.status == 200 || reply.status == 400, "a request is answered or refused");
+    if (by_lines && reply.status == 200) continue;
+    const auto said = nlohmann::json::parse(reply.text, nullptr, false);
+    require(!said.is_discarded(), "what is said is JSON");
+    require(reply.status == 200 || said.contains("error"), "a refusal says why");
+  }
+  require(!nlohmann::json::parse(service.recent(0, 10).text, nullptr, false).is_discarded(), "recent rows are JSON");
+}
+
 }  // namespace
 
 void lines(std::string_view input) {
   static const Model model = model_of_lines();
+  ask(model, std::string(input));
   LineSession loaded(model, {});
   if (error_of([&] { loaded.load(input, "state"); }).empty()) {
     LineSession again(model, {});

@@ -15,7 +15,7 @@ from ._explain import Explainable, pair_of
 from ._inputs import Packed
 from ._parameters import PARAMETERS
 from ._progress import progress_bar
-from ._reading import all_numbered
+from ._reading import all_numbered, drop_weightless
 from ._settings import SETTING_NAMES, given_settings, seed_of, setting_text, threads_of
 from ._targets import align_weights
 from ._trace import Trace
@@ -65,6 +65,8 @@ class Estimator(Deployable, Explainable):
         settings = self._settings()
         share = share_of(test)
         raw, part = _native.hold_out_test(raw, share, settings) if share is not None else (raw, None)
+        if self._weigh_classes(raw):
+            raw = drop_weightless(raw)
         if split is not None:
             training, held, by_share = _native.split(raw, split, settings)
             if self.validation_fraction is not None and not by_share:
@@ -73,6 +75,7 @@ class Estimator(Deployable, Explainable):
             training, held = _native.encode(raw, settings, validation is not None), None
         if validation is not None:
             held = self._held_out_data(validation, names, training, roles, columns)
+            self._weigh_classes(held)
         tested = None
         if part is not None:
             tested = training.encode_like(part)
@@ -148,6 +151,8 @@ class Estimator(Deployable, Explainable):
         for model, score in getattr(self, "_points", []):
             estimator = copy.copy(self)
             estimator.model_, estimator.validation_score_, estimator._points = model, score, []
+            if not score["chosen"]:
+                vars(estimator).pop("_importances", None)  # of another model
             estimators.append(estimator)
         return estimators
 
@@ -260,7 +265,7 @@ class Estimator(Deployable, Explainable):
         on (at most 10,000 steps of) the training data. They sum to 1, or are all 0. `importance(X, y)` tells more, on any data."""
         self._check_fitted()
         if not hasattr(self, "_importances"):
-            raise AttributeError("feature_importances_: a model file does not hold its training data: use importance(X, y)")
+            raise AttributeError("feature_importances_: measured on the data of a fit, which this model does not have: use importance(X, y)")
         lost = np.zeros(self.n_features_in_)
         place = {name: k for k, name in enumerate(self._column_names)}
         for name, value in self._importances:

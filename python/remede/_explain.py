@@ -97,6 +97,7 @@ class Explainable(Reading):
         model, text, as_json = _native.simplify(self.model_, data, held, exact, round or 0, drop_small, keep_inputs)
         smaller = copy.copy(self)
         smaller.model_, smaller._points = model, []
+        vars(smaller).pop("_importances", None)  # of another model
         smaller.simplification_ = Simplification(text, as_json)
         return smaller
 

@@ -150,8 +150,7 @@ class Reading(Conventions):
             self._learn_target(target)
             self._set_target(raw, target, weights_of(target, weight))
             per_sequence = target.per_sequence
-        weighed = self._weigh_classes(raw)
-        if weight is not None or weighed:
+        if weight is not None:
             raw = drop_weightless(raw)
         return Learnable(raw, tables, names, roles, columns, per_sequence)
 
@@ -166,11 +165,11 @@ class Reading(Conventions):
         if not names:
             target = align(y, Packed.of(data, tables))
             self._set_target(data, target, weights_of(target, None))
-        self._weigh_classes(data)
         return data
 
     def _weigh_classes(self, data: Any) -> bool:
-        """Multiplies the weights by class of `class_weight` into those of the steps; whether there are any."""
+        """Multiplies the weights by class of `class_weight` into those of the steps; whether there are any. Not for data of a test: they would
+        count in its score."""
         if isinstance(self.class_weight, Mapping):
             raise ValueError(f"class_weight={self.class_weight!r}: has no effect here: regression has no classes")
         return False

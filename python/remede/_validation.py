@@ -1,6 +1,7 @@
 """Cross-validation, by the same code as `remede cross-validate`."""
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Callable, Iterable
 
@@ -43,6 +44,8 @@ def cross_validate(estimator: Any, X: Any, y: Any = None, *, folds: int = 5, gro
     if folds < 2:
         raise ValueError(f"folds: expected at least 2, got {folds}")
     estimator = type(estimator)(**estimator.get_params())
+    if isinstance(estimator.class_weight, Mapping):
+        raise ValueError("class_weight: expected None or 'balanced' here, got a dict, whose weights would count in the scores")
     by_column = isinstance(groups, str)
     if by_column:
         estimator.ignore = [*([estimator.ignore] if isinstance(estimator.ignore, str) else estimator.ignore or []), groups]

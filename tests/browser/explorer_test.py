@@ -1,8 +1,10 @@
 """The explorer in Chromium. Pages and the library's answers come from browser_pages (pages.cpp)."""
 
 import glob
+import http.client
 import json
 import os
+import subprocess
 import time
 import unittest
 
@@ -13,7 +15,7 @@ SETUP = {}
 
 
 def setup(path, folder, program):
-    SETUP.update(path=path, folder=folder, program=program)
+    SETUP.update(path=path, folder=folder, program=os.path.abspath(program))
 
 
 def setUpModule():
@@ -255,3 +257,39 @@ class ExplorerTest(unittest.TestCase):
             self.assertLessEqual(page.evaluate("document.documentElement.scrollWidth"), 390, name)
             self.assertTrue(page.evaluate("document.querySelector('.player').getBoundingClientRect().bottom <= innerHeight + 1"))
             self.assertTrue(page.evaluate("document.querySelector('#play').getBoundingClientRect().height >= 40"))
+
+
+class LivePageTest(unittest.TestCase):
+    """The page of `remede serve`, with rows that come while it is open."""
+
+    def test_live_traces(self):
+        if not os.path.exists(os.path.join(os.path.dirname(SETUP["program"]), "remede-serve")):
+            self.skipTest("remede-serve is not built")
+        run = lambda *words: subprocess.run([SETUP["program"], *words], cwd=SETUP["folder"], check=True, capture_output=True)
+        run("generate", "fixed-delay", "--sequences", "40", "-o", "live.csv", "-q")
+        run("train", "live.csv", "-o", "live.json", "--recipe", "paper", "--updates", "40", "-q")
+        server = subprocess.Popen([SETUP["program"], "serve", "live.json", "--port", "0"], cwd=SETUP["folder"], stderr=subprocess.PIPE, text=True)
+        self.addCleanup(server.stderr.close)
+        self.addCleanup(server.wait)
+        self.addCleanup(server.terminate)
+        port = int(server.stderr.readline().rsplit(":", 1)[1].split(";")[0])
+        page = BROWSER.page()
+        self.addCleanup(page.close)
+        page.url = f"http://127.0.0.1:{port}/"
+        page.call("Page.navigate", {"url": page.url})
+        page.wait("document.querySelectorAll('.lane').length > 3")
+        connection = http.client.HTTPConnection("127.0.0.1", port)
+        for step in range(30):
+            for name in ("a", "<b>"):
+                row = {"sequence": name, "step": step, "x1": None if step == 9 else step % 5 / 5}
+                connection.request("POST", "/predict", json.dumps(row), {"Content-Type": "application/json"})
+                self.assertEqual(connection.getresponse().read()[:1], b"{")
+        connection.close()
+        page.wait("document.getElementById('status').textContent.startsWith('60 rows')")
+        page.wait("document.getElementById('sequence').options.length === 3")
+        self.assertEqual(page.evaluate("[...document.getElementById('sequence').options].slice(1).map(o => o.textContent)"), ["<b>", "a"])
+        self.assertEqual(page.evaluate("document.querySelector('.input output').textContent"), "0.8")
+        drawn = page.evaluate("document.querySelector('.input path').getAttribute('d')")
+        self.assertEqual(drawn.count("M"), 2, "a missing value interrupts the line")
+        self.assertEqual(drawn.count("M") + drawn.count("L"), 29)
+        self.assertEqual([c for c in page.complaints() if not c.startswith(f"request: {page.url}")], [])

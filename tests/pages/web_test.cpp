@@ -33,8 +33,13 @@ TEST(Web, PagesAreFilledOnce) {
 TEST(Web, FilesLoadNothing) {
   EXPECT_GT(web_files().size(), 10U);
   for (const WebFile& file : web_files())
-    for (const char* const forbidden : {"https://", "fetch(", "XMLHttpRequest", "import(", "@import", "url("})
-      EXPECT_EQ(file.text.find(forbidden), std::string_view::npos) << file.name << " has " << forbidden;
+    for (const char* const forbidden : {"https://", "fetch(", "XMLHttpRequest", "import(", "@import", "url("}) {
+      std::string text(file.text);
+      if (file.name == "live.html")  // the page of a server: it asks that server alone
+        for (const std::string own : {"fetch(`recent?", "fetch(\"status\")"})
+          text.replace(text.find(own), own.size(), "");
+      EXPECT_EQ(text.find(forbidden), std::string::npos) << file.name << " has " << forbidden;
+    }
 }
 
 }  // namespace

@@ -134,6 +134,8 @@ def test_feature_importances(files):
     words = remede.RecurrentTreeRegressor(effort="quick", starts=2, id="pump", time="minute").fit(frame, "level")
     assert words.feature_importances_.shape == words.feature_names_in_.shape and dict(zip(words.feature_names_in_, words.feature_importances_))["flow"] > 0
     with pytest.raises(AttributeError, match="use importance"):
+        fitted.simplified(exact=True).feature_importances_
+    with pytest.raises(AttributeError, match="use importance"):
         remede.load(files / "pumps.json").feature_importances_
 
 
@@ -150,6 +152,10 @@ def test_class_weight(tmp_path):
     assert said["never"] == 0 < said["none"] < said["balanced"] < said["dict"]
     by_hand = remede.RecurrentTreeClassifier(effort="quick", starts=2).fit(x, y, np.where(y == "yes", 20.0, 1.0))
     assert (by_hand.predict(x) == "yes").mean() == said["dict"]
+    weighed = remede.RecurrentTreeClassifier(effort="quick", starts=2, class_weight={"yes": 20}).fit(x, y, test=(x, y))
+    assert weighed.test_score_["accuracy"] == pytest.approx(weighed.score(x, y), abs=1e-6), "a test score is not weighted"
+    with pytest.raises(ValueError, match="would count in the scores"):
+        remede.cross_validate(weighed, x, y)
     for wrong, message in (({"maybe": 2}, "expected classes of .*got 'maybe'"), ({"yes": -1}, "at least 0"), ("heavy", "class_weight.*balanced")):
         with pytest.raises(ValueError, match=message):
             remede.RecurrentTreeClassifier(effort="quick", starts=2, class_weight=wrong).fit(x, y)
