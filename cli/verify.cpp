@@ -30,6 +30,7 @@ struct VerifyFlags {
   std::string equals;
   std::string automaton;
   std::string robust;
+  std::string within;
   std::string counterexample;
   std::string certificate;
   VerifyOptions options;
@@ -68,16 +69,23 @@ int exit_code(const std::vector<Verification>& results) {
   return code;
 }
 
-void verify_file(const VerifyFlags& flags) {
+Dataset read_data(const std::string& path, const Model& model, const VerifyFlags& flags) {
+  Dataset data = read_dataset(path, model.schema, flags.roles, false);
+  if (!flags.quiet) show_notes(path, data);
+  return data;
+}
+
+void verify_file(VerifyFlags flags) {
   if (!flags.certificate.empty() && (!flags.equals.empty() || !flags.automaton.empty()))
     throw UsageError(
         "verify: expected --certificate with --property or --properties only, got --equals or --automaton");
   const Model model = load_model(flags.model);
+  if (!flags.within.empty())
+    for (std::string& text : assumptions_from(model, read_data(flags.within, model, flags).sequences))
+      flags.options.assumptions.push_back(std::move(text));
   std::optional<Robustness> robustness;
   if (!flags.robust.empty()) {
-    const Dataset data = read_dataset(flags.robust, model.schema, flags.roles, false);
-    if (!flags.quiet) show_notes(flags.robust, data);
-    robustness = check_robustness(model, data.sequences, flags.options);
+    robustness = check_robustness(model, read_data(flags.robust, model, flags).sequences, flags.options);
   }
   std::vector<Verification> results = run_checks(model, flags);
   Model other;
@@ -121,6 +129,9 @@ void add_verify(CLI::App& app) {
   reads_file(verb->add_option("--automaton", flags->automaton,
                               "JSON file with a finite automaton: does the model accept the same strings?")
                  ->type_name("FILE"));
+  reads_file(verb->add_option("--within", flags->within,
+                              "CSV file: assume that every number stays within the range that it has there")
+                 ->type_name("DATA"));
   reads_file(verb->add_option("--robust", flags->robust,
                               "CSV file: how far may every number in it move before an answer changes?")
                  ->type_name("DATA"));

@@ -20,15 +20,15 @@ namespace remede::python {
 namespace {
 
 // Text, JSON, the certificate of what holds. `equals` and `data` may be None; an empty `automaton` is none.
-std::tuple<std::string, std::string, std::string> verify_model(const Model& model,
-                                                               const std::vector<std::string>& properties,
-                                                               const std::vector<std::string>& assumptions,
-                                                               double effort, const Model* equals,
-                                                               const std::string& automaton, const Dataset* data) {
+std::tuple<std::string, std::string, std::string> verify_model(
+    const Model& model, const std::vector<std::string>& properties, const std::vector<std::string>& assumptions,
+    double effort, const Model* equals, const std::string& automaton, const Dataset* data, const Dataset* within) {
   const nb::gil_scoped_release release;
   VerifyOptions options;
   options.assumptions = assumptions;
   options.effort = effort;
+  if (within != nullptr)
+    for (const std::string& text : assumptions_from(model, within->sequences)) options.assumptions.push_back(text);
   std::optional<Robustness> robustness;
   if (data != nullptr) robustness = check_robustness(model, data->sequences, options);
   std::vector<Verification> results = verify(model, properties, options);
@@ -53,7 +53,8 @@ std::tuple<std::string, std::string, std::string> verify_model(const Model& mode
 
 void bind_verify(nb::module_& module) {
   module.def("verify", &verify_model, nb::arg("model"), nb::arg("properties"), nb::arg("assumptions"),
-             nb::arg("effort"), nb::arg("equals").none(), nb::arg("automaton"), nb::arg("data").none());
+             nb::arg("effort"), nb::arg("equals").none(), nb::arg("automaton"), nb::arg("data").none(),
+             nb::arg("within").none());
 }
 
 }  // namespace remede::python

@@ -102,12 +102,14 @@ class Explainable(Reading):
         return smaller
 
     def verify(self, properties: Any = (), *, assume: Any = (), equals: Explainable | None = None,
-               automaton: str | os.PathLike[str] | dict[str, Any] | None = None, robust: Any = None, effort: float = 1.0) -> Verification:
+               automaton: str | os.PathLike[str] | dict[str, Any] | None = None, within: Any = None, robust: Any = None,
+               effort: float = 1.0) -> Verification:
         """Proves or disproves what the model does, for sequences of every length. As `remede verify`; the page on verification has the language.
 
         properties: a text or several, such as "never says 1 unless once x1 >= 0.2". Without any, and without the other questions: bounds of
             answers and cells, leaves and answers that never occur, how answers move with inputs.
         assume: what is true of the inputs at every step, such as "temp in -20..60", a text or several.
+        within: data: assume that every number stays within the range that it has there.
         equals: another fitted estimator: do both give the same answers?
         automaton: a finite automaton, as a dict or the path of a JSON file: does the model accept the same strings?
         robust: data: how far may every number in them move before an answer changes?
@@ -125,8 +127,9 @@ class Explainable(Reading):
         elif automaton is not None:
             with open(automaton, encoding="utf-8") as file:
                 language = file.read()
-        data = None if robust is None else self._read_with_target(robust, None).data
-        return Verification(*_native.verify(self.model_, *texts, float(effort), None if equals is None else equals.model_, language, data))
+        data, ranges = (None if given is None else self._read_with_target(given, None).data for given in (robust, within))
+        return Verification(*_native.verify(self.model_, *texts, float(effort), None if equals is None else equals.model_, language, data,
+                                            ranges))
 
     def _sequence_number(self, data: _native.Data, sequence: int | str | None, sequences: int) -> int:
         """Of the one that is asked for: a number from 0 (or from the end), an id, or None for the one with the largest loss."""

@@ -20,6 +20,7 @@
 #include "remede/pages/report_parts.h"
 #include "remede/pages/sample.h"
 #include "remede/pages/web.h"
+#include "remede/verify/checks.h"
 
 namespace remede {
 namespace {
@@ -119,6 +120,20 @@ std::string machine_section(const Model& model, const Sequences& data) {
   return html::section("machine", "State machine", html::figure(machine_svg(machine, false)));
 }
 
+// What holds for sequences of every length whose inputs stay within the data.
+std::string bounds_section(const Model& model, const Sequences& data) {
+  constexpr double kEffort = 0.1;  // of a check that a user asked for
+  constexpr int kMostInputs = 64;
+  if (model.n_x() > kMostInputs || model.trees.size() > kMaxTrees) return "";
+  const ModelChecks checks = check_model(model, {assumptions_from(model, data), kEffort});
+  if (!checks.closed) return "";
+  return html::section(
+      "bounds", "What it can ever do",
+      html::paragraph("Proved for sequences of every length whose inputs stay within the range of these data. "
+                      "`remede verify` proves more.") +
+          fmt::format("<pre>{}</pre>\n", xml_escaped(checks_text(model, checks))));
+}
+
 // The sequence the model does worst on, or the first, step by step.
 std::string trace_section(const Model& model, const Dataset& data, const Predictions& predictions) {
   if (model.n_x() > static_cast<int>(kMaxTracedInputs) || model.trees.size() > 1) return "";
@@ -170,6 +185,7 @@ std::string report_page(const Model& given, const Dataset& data, const ReportOpt
   if (scored) body += score_section(model, sequences, predictions, scores);
   body += tree_section(model, observe(model, sequences));
   body += machine_section(model, sequences);
+  body += bounds_section(model, sequences);
   body += trace_section(model, data, predictions);
   body += importance_section(model, sequences, options.threads);
   body += curve_section(model.training);

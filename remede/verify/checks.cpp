@@ -214,6 +214,26 @@ void check_trends(const Model& model, const CheckedSystem& system, const std::ve
 
 }  // namespace
 
+std::vector<std::string> assumptions_from(const Model& model, const Sequences& data) {
+  std::vector<std::string> texts;
+  const auto n_x = static_cast<std::size_t>(model.n_x());
+  for (std::size_t i = 0; i < n_x; ++i) {
+    const std::string& name = model.schema.inputs[i];
+    const InputCode* const code = model.schema.code_of(name);
+    if ((code != nullptr && !code->gap) || name.find(']') != std::string::npos) continue;
+    Range range = Range::none();
+    for (std::size_t t = 0; t < data.steps(); ++t) {
+      const float v = data.x[t * n_x + i];
+      range = std::isnan(v) ? Range{range.low, range.high, true} : join(range, Range{v, v, range.nan});
+    }
+    if (range.empty()) continue;
+    const std::string numbers = range.has_numbers() ? fmt::format("[{}] in {}..{}", name, range.low, range.high) : "";
+    const std::string missing = range.nan ? fmt::format("[{}] missing", name) : "";
+    texts.push_back(numbers + (!numbers.empty() && !missing.empty() ? " or " : "") + missing);
+  }
+  return texts;
+}
+
 const char* trend_text(Trend trend) {
   switch (trend) {
     case Trend::kNone:

@@ -39,6 +39,10 @@ struct ModelChecks {
 };
 ModelChecks check_model(const Model& model, const VerifyOptions& options);
 
+// An assumption for every input that is a number: it stays within the range it has in these data, or is missing where
+// it is missing there.
+std::vector<std::string> assumptions_from(const Model& model, const Sequences& data);
+
 // The largest distance by which every input of every step may move, in either direction, without changing what is said
 // (in regression: which leaf is reached).
 struct Robustness {

@@ -81,6 +81,19 @@ TEST_F(VerifyCommand, EqualModels) {
   EXPECT_THAT(read("ce.csv"), testing::HasSubstr("sequence,step,x1\n1,0,"));
 }
 
+TEST_F(VerifyCommand, ChecksWithoutAProperty) {
+  write("m.json", kTwoOnes);
+  write("d.csv", "sequence,step,x1\n1,0,0\n1,1,1\n1,2,0.25\n");
+  const Result checks = remede({"verify", "m.json"});
+  EXPECT_EQ(checks.code, 0) << checks.err;
+  EXPECT_THAT(checks.out, testing::HasSubstr("  cell m1: -1 to 1\n  cell m2: 0 to 1\n"));
+  const Result robust = remede({"verify", "m.json", "--robust", "d.csv"});
+  EXPECT_THAT(robust.out,
+              testing::HasSubstr("robust: no answer of 3 steps changes while every number moves by at most 0.24"));
+  EXPECT_EQ(remede({"verify", "m.json", "-p", "x1 in 0..1"}).code, 3);
+  EXPECT_EQ(remede({"verify", "m.json", "-p", "x1 in 0..1", "--within", "d.csv"}).code, 0);
+}
+
 TEST_F(VerifyCommand, Errors) {
   write("m.json", kTwoOnes);
   EXPECT_TRUE(is_error(remede({"verify", "m.json", "-p", "never says 2"}), 1,
