@@ -161,12 +161,10 @@ class Model:
 def below(v):  # the next float32 below
     n = ctypes.c_int32.from_buffer(ctypes.c_float(v)).value
     return ctypes.c_float.from_buffer(ctypes.c_int32(n - 1 if v > 0 else n + 1 if v < 0 else -2147483647)).value
-
 def regions(cuts, v):  # the parts of a range between the cuts, and the missing value
     ends = [-INF] + sorted(set(cuts)) + [INF]
     parts = [meet((v[0], v[1], False), (a, b if b == INF else below(b), False)) for a, b in zip(ends, ends[1:])]
     return [p for p in parts if some(p)] + [MISSING] * v[2]
-
 COMPARE = {">=": lambda v, c: v >= c, ">": lambda v, c: v > c, "<=": lambda v, c: v <= c, "<": lambda v, c: v < c,
            "=": lambda v, c: v == c, "!=": lambda v, c: v != c}
 
@@ -269,11 +267,14 @@ class Checker:
             yield [{i: some(p) and COMPARE[a["compare"]](p[0], c) for i, a, c in atoms if a["index"] == k} for p in regions(cuts, values[k])]
     def covered(self, y, says, new, truth):
         for piece in itertools.product(*[regions(map(float, cuts), v) if cuts else [v] for cuts, v in zip(self.d["cuts"], new)]):
-            for k, *ways in itertools.product(says, *self.ways(("probability", "answer"), y), *self.ways(("cell",), piece)):
+            for k in says:  # the class that is said has exp(0) = 1 in the sum of terms that are at most 1, another at most half of it
+                limit = lambda j: (-INF, INF, True) if self.m.first[2:] or not self.m.classes else (r(1 / len(y)), 1.0, True) if j == k else (0.0, 0.5, True)
+                seen = [meet(v, limit(j)) for j, v in enumerate(y)]
                 said = {i: a["index"] == k for i, a in enumerate(self.atoms) if a["kind"] == "says"}
-                value, monitor = self.evaluate(reduce(lambda a, b: {**a, **b}, ways, {**truth, **said}), self.monitor)
-                allowed = all(value[a] for a in self.d["assumptions"])
-                if allowed and not (value[self.d["root"]] and any(all(map(inside, piece, b)) for b in self.states.get(monitor, []))): return False
+                for ways in itertools.product(*self.ways(("probability", "answer"), seen), *self.ways(("cell",), piece)):
+                    value, monitor = self.evaluate(reduce(lambda a, b: {**a, **b}, ways, {**truth, **said}), self.monitor)
+                    right = value[self.d["root"]] and any(all(map(inside, piece, b)) for b in self.states.get(monitor, []))
+                    if not right and all(value[a] for a in self.d["assumptions"]): return False
         return True
 
 def middle(low, high):

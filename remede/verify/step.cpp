@@ -49,6 +49,8 @@ BoxStepper::BoxStepper(const CheckedSystem& system) : system_(system), values_(s
     add_cuts(atom.compare, atom.value, group->cuts);
   }
   for (Group& group : groups_) sort_cuts(group.cuts);
+  std::stable_partition(groups_.begin(), groups_.end(),
+                        [](const Group& group) { return group.kind == AtomKind::kSays; });
   std::size_t trees = 0;
   for (const ModelPart& part : system.parts) {
     first_tree_.push_back(trees);
@@ -337,11 +339,33 @@ void BoxStepper::choose(std::size_t number, const MemoryBox& box, const InputRan
     return;
   }
   ++work;
-  for (const auto& truth : alternatives(groups_[number])) {
-    for (std::size_t i = 0; i < truth.size(); ++i)
-      truth_[static_cast<std::size_t>(groups_[number].atoms[i])] = truth[i];
+  const Group& group = groups_[number];
+  for (const auto& truth : alternatives(group)) {
+    for (std::size_t i = 0; i < truth.size(); ++i) truth_[static_cast<std::size_t>(group.atoms[i])] = truth[i];
+    const std::vector<Range> before = answer_[0];
+    if (group.kind == AtomKind::kSays) suppose_said(group, truth);
     choose(number + 1, box, x);
+    answer_[0] = before;
     if (exhausted()) return;
+  }
+}
+
+// Of one tree, the class that is said has exp(0) = 1 in the sum, whose terms are at most 1: so its probability is at
+// least 1 / n, and that of another at most 1/2, rounding and all.
+void BoxStepper::suppose_said(const Group& group, const std::vector<std::uint8_t>& truth) {
+  const std::size_t n = answer_[0].size();
+  if (system_.parts[0].model->trees.size() != 1) return;
+  const auto class_of = [&](std::size_t i) {
+    return static_cast<std::size_t>(system_.monitor->atoms()[static_cast<std::size_t>(group.atoms[i])].index);
+  };
+  const auto said = static_cast<std::size_t>(std::find(truth.begin(), truth.end(), 1) - truth.begin());
+  std::vector<std::uint8_t> other(n, said < truth.size() ? 1 : 0);  // not said
+  for (std::size_t i = 0; i < truth.size(); ++i) other[class_of(i)] = truth[i] == 0 ? 1 : 0;
+  for (std::size_t k = 0; k < n; ++k) {
+    Range& p = answer_[0][k];
+    if (other[k] != 0) p.high = std::min(p.high, 0.5F);
+    if (said < truth.size() && k == class_of(said)) p.low = std::max(p.low, 1.0F / static_cast<float>(n));
+    if (p.low > p.high) p.low = kBeyond, p.high = -kBeyond;  // only a result that is not a number is left
   }
 }
 

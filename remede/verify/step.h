@@ -89,6 +89,7 @@ class BoxStepper {
   double ambiguity() const;
   void finish(const MemoryBox& box, const InputRanges& x);
   void choose(std::size_t group, const MemoryBox& box, const InputRanges& x);
+  void suppose_said(const Group& group, const std::vector<std::uint8_t>& truth);
   void conclude(const MemoryBox& box, const InputRanges& x);
   bool narrow(InputRanges& x, int input, const Range& to) const;
   bool narrow(MemoryBox& box, std::size_t slot, const Range& to) const;

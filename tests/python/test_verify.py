@@ -58,6 +58,11 @@ def test_checks_equality_and_languages(sign, tmp_path):
     assert sign.verify(robust=[[[0.5], [0.0], [1.0]]])["robustness"]["proved"] == pytest.approx(0.25, rel=1e-2)
 
 
+def test_within_data(sign):
+    data = [[[0.5], [0.0], [1.0]]]
+    assert sign.verify("x1 in 0..1", within=data).holds and not sign.verify("x1 in 0..1").holds
+
+
 def test_errors(sign):
     with pytest.raises(remede.Error, match="expected one of the classes -1, 0, 1, got '2' at character 12"):
         sign.verify("never says 2")

@@ -228,6 +228,20 @@ TEST(Verify, TheShortestCounterexample) {
   EXPECT_EQ(sign("never says 1 for 4 steps").counterexample.size(), 5U);
 }
 
+// What is said and its probability are not independent.
+TEST(Verify, TheClassThatIsSaidIsLikely) {
+  Random random(8);
+  LeafForm form;
+  form.leaf_output = LeafOutput::kLinear;
+  Model model;
+  model.schema = sign_model().schema;
+  model.fill = {0.0F};
+  model.trees.push_back(random_tree(random, 1, 1, 3, 3, form));
+  for (const char* text : {"says 1 implies p(1) >= 0.333", "says 1 implies p(-1) <= 0.5", "p(0) > 0.5 implies says 0"})
+    EXPECT_EQ(verify(model, {text}, {{"x1 in -5..5"}, 0.2})[0].verdict, Decision::kHolds) << text;
+  EXPECT_EQ(verify(model, {"says 1 implies p(1) >= 0.5"}, {{"x1 in -5..5"}, 0.2})[0].verdict, Decision::kFails);
+}
+
 TEST(Verify, AssumptionsNarrowTheInputs) {
   EXPECT_EQ(sign("never says 1").verdict, Decision::kFails);
   EXPECT_EQ(sign("never says 1", {"x1 in -1..0.5"}).verdict, Decision::kHolds);
