@@ -81,7 +81,7 @@ def network_rows(args):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--remede", default=str(ROOT / "build/cuda/remede"))
-    parser.add_argument("--seconds", type=float, default=1.0, help="of every measurement")
+    parser.add_argument("--seconds", type=float, default=5.0, help="of every measurement")
     parser.add_argument("--no-peers", action="store_true")
     parser.add_argument("--profile", action="store_true")
     args = parser.parse_args()

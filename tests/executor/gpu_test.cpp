@@ -104,6 +104,7 @@ TEST_P(GpuShapes, give_the_gradient_of_the_plain_form) {
   if (seed % 5 == 1) s.shape.n_m = 9 + static_cast<int>(random.below(50));
   if (seed % 5 == 2) s.shape.n_x = 1 + static_cast<int>(random.below(12));
   if (seed % 5 == 3) s.shape.n_m = 5 + static_cast<int>(random.below(4));
+  if (seed % 5 == 4) s.shape.n_m = 1, s.shape.n_x = 19 + 2 * static_cast<int>(random.below(6));
   try {
     expect_same_gradient(s, seed, std::size_t{60} << (seed / 2 % 4), true);
   } catch (const Error& error) {

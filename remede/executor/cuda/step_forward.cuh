@@ -95,33 +95,66 @@ __device__ __forceinline__ float* own_tile(float* shared) {
   return shared + C::p.tiles + static_cast<int>(threadIdx.x) / 32 * kEntries * C::p.tile_pitch;
 }
 
-// Loads the next kCount numbers of each of a warp's sequences, of which `left` are left, to the warp's tile: those of a
-// sequence lie side by side in memory, and lanes would load from 32 places. Number i of this lane's sequence is then at
-// tile[i * kPitch + sequence of the warp].
+// The next kCount numbers of each of a warp's sequences, of which `left` are left: loaded together, since those of a
+// sequence lie side by side in memory, and lanes would load from 32 places. All lanes of the warp call these.
 template <class C, int kCount>
-__device__ __forceinline__ void load_together(const float* from, int left, float* tile) {
-  constexpr int kSequences = 32 / C::p.lanes, kPitch = kSequences + 1;
-  const int lane = static_cast<int>(threadIdx.x) % 32;
-  __syncwarp();
-#pragma unroll 8
-  for (int i = lane; i < kSequences * kCount; i += 32) {
-    const int of = i / kCount, at = i % kCount;
-    const auto base = reinterpret_cast<const float*>(
-        __shfl_sync(kAll, reinterpret_cast<unsigned long long>(from), of * C::p.lanes % 32));
-    if (at < __shfl_sync(kAll, left, of * C::p.lanes % 32)) tile[at * kPitch + of] = global(base)[at];
-  }
-  __syncwarp();
-}
+struct Together {
+  static constexpr int kSequences = 32 / C::p.lanes, kPitch = kSequences + 1;
+  static constexpr int kEach = step_ceil(kSequences * kCount, 32);
+  float number[kEach];
+  unsigned has;  // bits
 
-// Copies the next weights or classes of the warp's sequences into a row of the trace.
+  __device__ __forceinline__ Together(const float* from, int left) {
+    has = 0;
+#pragma unroll
+    for (int i = 0; i < kEach; ++i) {
+      const int item = i * 32 + static_cast<int>(threadIdx.x) % 32, at = item % kCount;
+      const int of = step_min(item / kCount, kSequences - 1) * C::p.lanes;
+      const auto base =
+          reinterpret_cast<const float*>(__shfl_sync(kAll, reinterpret_cast<unsigned long long>(from), of));
+      const int count = __shfl_sync(kAll, left, of);
+      if (item < kSequences * kCount && at < count) {
+        number[i] = global(base)[at];
+        has |= 1U << i;
+      }
+    }
+  }
+  // Number i of a lane's sequence is then at tile[i * kPitch + sequence of the warp].
+  __device__ __forceinline__ void put(float* tile) const {
+    __syncwarp();
+#pragma unroll
+    for (int i = 0; i < kEach; ++i) {
+      const int item = i * 32 + static_cast<int>(threadIdx.x) % 32;
+      if ((has >> i & 1) != 0) tile[item % kCount * kPitch + item / kCount] = number[i];
+    }
+    __syncwarp();
+  }
+};
+
+// Copies numbers of the warp's sequences, one of each step, into a row of the trace.
 template <class C>
-__device__ __forceinline__ void trace_together(const float* from, int left, float* tile, float* row) {
-  constexpr int kPitch = 32 / C::p.lanes + 1;
-  load_together<C, C::p.ahead>(from, left, tile);
+__device__ __forceinline__ void trace_together(const Together<C, C::p.ahead>& from, int left, float* tile, float* row) {
+  from.put(tile);
   if (threadIdx.x % C::p.lanes == 0)
 #pragma unroll
     for (int i = 0; i < C::p.ahead; ++i)
-      if (i < left) row[i * C::p.trace * C::p.sequences] = tile[i * kPitch + threadIdx.x % 32 / C::p.lanes];
+      if (i < left) row[i * C::p.trace * C::p.sequences] = tile[i * from.kPitch + threadIdx.x % 32 / C::p.lanes];
+}
+
+// Inputs, weights and classes of the next steps: the inputs to the warp's tile, the others into the trace.
+template <class C>
+__device__ __forceinline__ void load_ahead(const Start& s, const OwnSequence& own, int t, float* tile, float* to) {
+  constexpr Layout l = C::l;
+  constexpr Stepper p = C::p;
+  const int left = own.length - t;
+  const Together<C, p.ahead * l.n_x> x(own.x + static_cast<std::size_t>(t) * l.n_x, left * l.n_x);
+  const Together<C, p.ahead> weight(s.data.weight + own.from + t, left);
+  if (C::loss == Loss::kCrossEntropy) {
+    const Together<C, p.ahead> label(reinterpret_cast<const float*>(s.data.label) + own.from + t, left);
+    trace_together<C>(label, left, tile, to + (p.trace - 1) * p.sequences);
+  }
+  trace_together<C>(weight, left, tile, to + (p.trace - 2) * p.sequences);
+  x.put(tile);
 }
 
 template <class C>
@@ -157,14 +190,7 @@ __device__ __noinline__ void step_forward(const Start& s, const Chunk& chunk) {
   for (int t = 0; t < most; ++t, to += p.trace * p.sequences) {
     const bool active = t < own.length;
     if constexpr (p.ahead > 0) {
-      if (t % p.ahead == 0) {
-        const int left = own.length - t;
-        const float* const label = reinterpret_cast<const float*>(s.data.label);
-        trace_together<C>(s.data.weight + own.from + t, left, tile, to + (p.trace - 2) * p.sequences);
-        if (C::loss == Loss::kCrossEntropy)
-          trace_together<C>(label + own.from + t, left, tile, to + (p.trace - 1) * p.sequences);
-        load_together<C, p.ahead * n_x>(own.x + static_cast<std::size_t>(t) * n_x, left * n_x, tile);
-      }
+      if (t % p.ahead == 0) load_ahead<C>(s, own, t, tile, to);
     }
     if (active) {
 #pragma unroll

@@ -189,6 +189,31 @@ __device__ __forceinline__ int leaf_of_part(const std::int32_t* extra, int part)
   return leaf;
 }
 
+// ADDS the tables of parts beyond the first to those of their leaves, in order. A warp takes 128 numbers of a leaf at a
+// time.
+template <class C>
+__device__ __forceinline__ void add_parts(const std::int32_t* total, const std::int32_t* extra, float* tables) {
+  constexpr Stepper p = C::p;
+  constexpr int kEach = 4, kSlices = p.table / (32 * kEach);
+  static_assert(kSlices * 32 * kEach == p.table);
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  for (int job = static_cast<int>(threadIdx.x) / 32; job < C::l.leaves * kSlices; job += p.threads / 32) {
+    const int leaf = job / kSlices, more = (total[leaf] - 1) / p.part;
+    if (total[leaf] == 0 || more == 0) continue;
+    float* const to = tables + static_cast<std::size_t>(leaf) * p.table + job % kSlices * 32 * kEach + lane;
+    const float* from = to + static_cast<std::ptrdiff_t>(C::l.leaves + extra[leaf] - leaf) * p.table;
+    float sum[kEach];
+#pragma unroll
+    for (int k = 0; k < kEach; ++k) sum[k] = to[k * 32];
+#pragma unroll 4
+    for (int part = 0; part < more; ++part, from += p.table)
+#pragma unroll
+      for (int k = 0; k < kEach; ++k) sum[k] += from[k * 32];
+#pragma unroll
+    for (int k = 0; k < kEach; ++k) to[k * 32] = sum[k];
+  }
+}
+
 // ADDS the entries of a chunk to the tables of the leaves. Warps take leaves as they come; parts beyond the first of a
 // leaf have tables of their own, which are added in their order.
 template <class C>
@@ -218,22 +243,7 @@ __device__ __noinline__ void add_chunk(const Start& s, int parts, int* next) {
   __syncthreads();
   for (int leaf = static_cast<int>(threadIdx.x); leaf < l.leaves; leaf += p.threads)
     if (total[leaf] > 0) seen[leaf] = 1;
-  for (int i = static_cast<int>(threadIdx.x); i < p.table; i += p.threads) {
-    int leaf = -1;
-    float sum = 0.0F;
-#pragma unroll 4
-    for (int part = 0; part < parts; ++part) {
-      const int of = leaf_of_part<C>(extra, part);
-      const float more = tables[static_cast<std::size_t>(l.leaves + part) * p.table + i];
-      if (of != leaf) {
-        if (leaf >= 0) tables[static_cast<std::size_t>(leaf) * p.table + i] = sum;
-        leaf = of;
-        sum = tables[static_cast<std::size_t>(leaf) * p.table + i];
-      }
-      sum += more;
-    }
-    if (leaf >= 0) tables[static_cast<std::size_t>(leaf) * p.table + i] = sum;
-  }
+  add_parts<C>(total, extra, tables);
   __syncthreads();
 }
 

@@ -123,7 +123,7 @@ constexpr void place_shared(const Layout& l, Stepper& p) {
   p.look = shared.take(p.by_cells ? p.sequences * p.look_next : l.n_v * p.sequences);
   p.values = l.missing && p.by_cells ? shared.take(p.sequences * p.look_next) : p.look;
   p.writing = shared.take(p.by_cells ? p.sequences * step_up(l.n_m, 4) : 0);
-  p.tile_pitch = p.entry + 4;
+  p.tile_pitch = (p.entry / 4 | 1) * 4;  // an odd number of quads: rows lie in different banks
   p.tiles = shared.take(p.threads / 32 * kEntries * p.tile_pitch + kTile);
   p.counts = shared.take(p.threads / 32 * l.leaves);
   // The nodes' sums take the place of what is behind the leaves' own.
@@ -153,7 +153,7 @@ constexpr Stepper stepper(const Layout& l, int batch, int shared) {
   if (p.floats * 4 > shared) return {};
   // A tile takes the inputs of a warp's sequences, with a pitch that spreads them over the banks.
   const int fit = p.by_cells ? 0 : kEntries * p.tile_pitch / (32 / p.lanes + 1) / l.n_x;
-  p.ahead = fit >= 16 ? 16 : fit >= 8 ? 8 : fit >= 4 ? 4 : fit >= 2 ? 2 : 0;
+  p.ahead = fit >= 8 ? 8 : fit >= 4 ? 4 : fit >= 2 ? 2 : 0;
   p.trace_x = (p.by_cells ? 2 : 1) * l.n_m + 1 + (l.first_order ? l.n_y : 0);
   p.trace = p.trace_x + (p.ahead > 0 ? l.n_x + 2 : 0);
   return p;
