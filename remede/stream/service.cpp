@@ -54,9 +54,19 @@ std::vector<std::string> all_cell_names(const Model& model) {
 RowService::RowService(const Model& model, LineOptions options)
     : model_(model), session_(model, as_json_rows(std::move(options))), cells_(cell_slots(model)), kept_(kKeptRows) {}
 
-// One row; the lock is held. False: session_.problem() says why.
+// One row; the lock is held. False: problem_ says why.
 bool RowService::add(std::string_view row, std::string& out) {
-  if (!session_.add(row, row.size(), out)) return false;
+  const std::uint64_t before = session_.position().rows;
+  if (!session_.add(row, row.size(), out)) {
+    problem_ = session_.problem();
+    const std::size_t colon = problem_.find(": ");  // "line 17: ...": requests have no lines
+    if (problem_.starts_with("line ") && colon != std::string::npos) problem_ = problem_.substr(colon + 2);
+    return false;
+  }
+  if (session_.position().rows == before) {  // a byte order mark alone is a blank line
+    problem_ = "expected a JSON object, got nothing";
+    return false;
+  }
   keep();
   return true;
 }
@@ -72,10 +82,7 @@ void RowService::keep() {
 
 // answers: of the rows before it, separated by commas.
 ServiceReply RowService::refused(std::size_t row, bool batch, std::string answers) const {
-  std::string problem = session_.problem();
-  const std::size_t colon = problem.find(": ");  // "line 17: ...": requests have no lines
-  if (problem.starts_with("line ") && colon != std::string::npos) problem = problem.substr(colon + 2);
-  std::string text = fmt::format("{{\"error\": {}", compact(problem));
+  std::string text = fmt::format("{{\"error\": {}", compact(problem_));
   if (batch) text += fmt::format(", \"row\": {}, \"answers\": [{}]", row, answers);
   return {400, text + "}\n"};
 }

@@ -55,6 +55,7 @@ class RowService {
   const Model& model_;
   mutable std::mutex mutex_;  // of all below
   LineSession session_;
+  std::string problem_;             // with the last row
   std::vector<std::size_t> cells_;  // where the cells of all trees lie in a state
   std::vector<Kept> kept_;          // the last rows: number n lies at n % kKeptRows
   std::uint64_t rows_ = 0;          // since the start of the program

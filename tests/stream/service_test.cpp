@@ -58,7 +58,7 @@ TEST(Service, AMalformedRowChangesNothing) {
   EXPECT_EQ(service.predict(first).text, clean.predict(first).text);
   for (const std::string body : {"", "  ", "{", "7", "[1]", "null", "{}", R"({"station": "a", "day": 2, "rain": 1})",
                                  R"({"station": "a", "day": 2, "rain": [], "temp": 1})", "[{", "\xff\xfe", "{\"\0\"}",
-                                 R"({"station": "a", "day": 0, "rain": 1, "temp": 1})"}) {
+                                 "\xef\xbb\xbf", R"({"station": "a", "day": 0, "rain": 1, "temp": 1})"}) {
     const ServiceReply reply = service.predict(body);
     EXPECT_EQ(reply.status, 400) << body;
     EXPECT_FALSE(Json::parse(reply.text).at("error").get<std::string>().empty());
