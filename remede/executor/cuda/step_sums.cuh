@@ -134,7 +134,7 @@ __device__ __forceinline__ void add_entries(float* tile, const float* entries, i
   constexpr int kQuads = p.entry / 4, kEach = step_ceil(kEntries * kQuads, 32);
   const int lane = static_cast<int>(threadIdx.x) % 32, g = lane / 4, t = lane % 4;
   float sums[p.tiles_m][p.tiles_n][4] = {};
-  constexpr int kAhead = kEach <= 4 ? 2 : 1;  // tiles
+  constexpr int kAhead = kEach <= 4 ? 3 : 1;  // tiles
   float4 next[kAhead][kEach];
   const auto load = [&](int first, float4(&to)[kEach]) {
 #pragma unroll
@@ -192,14 +192,15 @@ __device__ __forceinline__ int leaf_of_part(const std::int32_t* extra, int part)
 // ADDS the tables of parts beyond the first to those of their leaves, in order. A warp takes 128 numbers of a leaf at a
 // time.
 template <class C>
-__device__ __forceinline__ void add_parts(const std::int32_t* total, const std::int32_t* extra, float* tables) {
+__device__ __forceinline__ void add_parts(const std::int32_t* total, const std::int32_t* extra, int parts,
+                                          float* tables) {
   constexpr Stepper p = C::p;
   constexpr int kEach = 4, kSlices = p.table / (32 * kEach);
   static_assert(kSlices * 32 * kEach == p.table);
   const int lane = static_cast<int>(threadIdx.x) % 32;
-  for (int job = static_cast<int>(threadIdx.x) / 32; job < C::l.leaves * kSlices; job += p.threads / 32) {
-    const int leaf = job / kSlices, more = (total[leaf] - 1) / p.part;
-    if (total[leaf] == 0 || more == 0) continue;
+  for (int job = static_cast<int>(threadIdx.x) / 32; job < parts * kSlices; job += p.threads / 32) {
+    const int leaf = leaf_of_part<C>(extra, job / kSlices), more = (total[leaf] - 1) / p.part;
+    if (job / kSlices != extra[leaf]) continue;  // not the first of its leaf
     float* const to = tables + static_cast<std::size_t>(leaf) * p.table + job % kSlices * 32 * kEach + lane;
     const float* from = to + static_cast<std::ptrdiff_t>(C::l.leaves + extra[leaf] - leaf) * p.table;
     float sum[kEach];
@@ -228,22 +229,29 @@ __device__ __noinline__ void add_chunk(const Start& s, int parts, int* next) {
   const std::int32_t* const total = ints<C>(shared, p.total);
   const std::int32_t* const extra = ints<C>(shared, p.extra);
   std::int32_t* const seen = ints<C>(shared, p.seen);
+  constexpr int kTogether = step_ceil(l.leaves, 128);  // leaves that are taken at a time: many have no entry
+  const auto add = [&](int leaf, int begin, int table, bool again) {
+    const int count = min(p.part, total[leaf] - begin);
+    if (count > 0)
+      add_entries<C>(own_tile<C>(shared), entries + static_cast<std::size_t>(first[leaf] + begin) * p.entry, count,
+                     tables + static_cast<std::size_t>(table) * p.table, again);
+  };
   for (;;) {
     int job = lane == 0 ? atomicAdd(next, 1) : 0;
     job = __shfl_sync(kAll, job, 0);
-    if (job >= parts + l.leaves) break;
-    const bool further = job < parts;  // the longest first
-    const int leaf = further ? leaf_of_part<C>(extra, job) : job - parts;
-    const int begin = further ? (job - extra[leaf] + 1) * p.part : 0, count = min(p.part, total[leaf] - begin);
-    if (count <= 0) continue;
-    add_entries<C>(own_tile<C>(shared), entries + static_cast<std::size_t>(first[leaf] + begin) * p.entry, count,
-                   tables + static_cast<std::size_t>(further ? l.leaves + job : leaf) * p.table,
-                   !further && seen[leaf] != 0);
+    if (job < parts) {  // the longest first
+      const int leaf = leaf_of_part<C>(extra, job);
+      add(leaf, (job - extra[leaf] + 1) * p.part, l.leaves + job, false);
+      continue;
+    }
+    const int begin = (job - parts) * kTogether;
+    if (begin >= l.leaves) break;
+    for (int leaf = begin; leaf < step_min(begin + kTogether, l.leaves); ++leaf) add(leaf, 0, leaf, seen[leaf] != 0);
   }
   __syncthreads();
   for (int leaf = static_cast<int>(threadIdx.x); leaf < l.leaves; leaf += p.threads)
     if (total[leaf] > 0) seen[leaf] = 1;
-  add_parts<C>(total, extra, tables);
+  add_parts<C>(total, extra, parts, tables);
   __syncthreads();
 }
 
