@@ -1,7 +1,7 @@
 // What the host and the kernels of the GPU both know: how a start, its tree and a batch lie in the device's memory.
 // Plain numbers and pointers only.
 //
-// A step of a batch has a RECORD, a row of floats that the phases of an update hand on to one another (kernel.cu):
+// A step of a batch has a RECORD, a row of floats that the phases of an update hand on to one another (phases.cuh):
 //   v      (n_v + 1)      inputs with missing values filled, memory before the step, and a 1
 //   g      (n_y)          the derivative of the loss by the outputs
 //   gate   (n_m)          first the argument of the tanh, then the derivative by the gate for q = 1, then for q itself
