@@ -66,6 +66,7 @@ std::vector<std::vector<int>> cells_by_importance(const Model& model, const Sequ
 Json tree_json(const Model& model, std::size_t number, const Observations& seen, const std::vector<int>& order) {
   WordOptions options;
   options.symbols = true;
+  options.terms = usual_terms(model);
   options.scale = seen.scale[number];
   const Wording words = make_wording(model, number, options);
   Wording unabridged = words;

@@ -39,13 +39,14 @@ function answerRows(app) {
   if (nY < 2 || (!one && !two)) return [];
   const parts = new Map(one?.parts ?? []);
   for (const [name, value] of two?.parts ?? []) parts.set(name, (parts.get(name) ?? 0) - value);
-  return [{ title: `Why “${model.classes[said]}” rather than “${model.classes[other]}”`, constant: (one?.constant ?? 0) - (two?.constant ?? 0), before: (one?.before ?? 0) - (two?.before ?? 0), parts }];
+  return [{ title: `Why “${model.classes[said]}” rather than “${model.classes[other]}”`, constant: (one?.constant ?? 0) - (two?.constant ?? 0), before: (one?.before ?? 0) - (two?.before ?? 0), parts, inks: [classInk(said), classInk(other)] }];
 }
 
-// Bars to the right for what raises the answer, to the left for what lowers it; the strongest first.
+// Bars to the right for what raises the answer, to the left for what lowers it; the strongest first. Those of classes have
+// the colours of the classes.
 function answerBars(app) {
   const most = 8;
-  return answerRows(app).flatMap(({ title, constant, before, parts }) => {
+  return answerRows(app).flatMap(({ title, constant, before, parts, inks }) => {
     const rows = [...parts].sort((a, b) => Math.abs(b[1]) - Math.abs(a[1]));
     const rest = rows.splice(most).reduce((sum, [, value]) => sum + value, 0);
     if (rest !== 0) rows.push(['the rest', rest]);
@@ -54,7 +55,7 @@ function answerBars(app) {
     const largest = Math.max(1e-30, ...rows.map(([, value]) => Math.abs(value)));
     return [make('h3', {}, title), make('div', { class: 'parts' }, ...rows.map(([name, value]) => make('div', { class: `part ${value < 0 ? 'down' : 'up'}`, title: `${name}: ${exact(value)}` },
       make('span', { class: 'name' }, name),
-      make('span', { class: 'rail' }, make('i', { style: `width:${50 * Math.abs(value) / largest}%` })),
+      make('span', { class: 'rail' }, make('i', { style: `width:${50 * Math.abs(value) / largest}%${inks ? `;background:var(${inks[value < 0 ? 1 : 0]})` : ''}` })),
       make('span', { class: 'share' }, `${value >= 0 ? '+' : '−'}${short(Math.abs(value), 3)}`))))];
   });
 }

@@ -314,7 +314,7 @@ class App {
     byId('views').querySelector('[data-view=tree]').hidden = !drawn;
     const outputs = (leaf) => tree.output.subarray(leaf * tree.nY, (leaf + 1) * tree.nY);
     this.outline.show(words, (node) => tree.feature[node] >= tree.nX,
-      (leaf) => (this.model.classifies && !tree.linear && !tree.first ? classInk(argMax(outputs(leaf))) : null));
+      (leaf) => (this.model.classifies && !tree.linear && !tree.laws && !tree.first ? classInk(argMax(outputs(leaf))) : null));
     this.panel.key = null;
     if (this.number !== undefined) {
       this.traces.reset(true);

@@ -79,7 +79,10 @@ class Traces {
     c.textBaseline = 'middle';
     c.fillStyle = this.ink(lane.kind === 'cell' || lane.kind === 'state' ? 'cell-line' : lane.kind === 'input' ? 'input-line' : lane.kind === 'marks' ? 'wrong' : 'soft');
     let text = lane.kind === 'probability' && most < 70 ? 'prob.' : lane.name;
-    while (text.length > 2 && c.measureText(text).width > most) text = `${text.slice(0, -2)}…`;
+    // The middle goes: names often differ at the end.
+    const full = text;
+    for (let kept = full.length - 1; kept > 1 && c.measureText(text).width > most; --kept)
+      text = `${full.slice(0, Math.ceil(kept / 2))}…${full.slice(full.length - Math.floor(kept / 2))}`;
     c.fillText(text, this.left - 8, lane.y + lane.height / 2);
     if (lane.low === undefined || lane.height < 40) return;
     c.font = `9.5px ${this.app.font}`;
