@@ -4,7 +4,7 @@ sparse linear models on averages and boosting with few trees. What has a size to
 
     bench/frontier.py [--sets NAME,...] [--methods NAME,...] [--seeds 5] [--remede build/remede] [--threads 2]
     bench/frontier.py --methods laws ...       the search for small models alone: a quarter of the time
-    bench/frontier.py --table [--page docs/readable.md]       print the table of the finished runs, and write it into the page
+    bench/frontier.py --table [--page docs/readable.md]       print the table of the finished runs, write it into the page, and draw it
 
 Finished runs are kept in build/frontier/cells.jsonl. The peers are installed into build/real-venv.
 """
@@ -19,6 +19,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "bench"))
 
 import environment  # noqa: E402
+import frontier_picture  # noqa: E402
 from real_names import SETS, names_of, seeds_of  # noqa: E402
 
 METHODS = ["remede", "laws", "tree-lags", "tree-averages", "sparse-linear", "few-trees"]
@@ -77,6 +78,10 @@ def lines_of(cells):
 def write_table(args):
     text = "\n".join(lines_of(read(args.folder / "cells.jsonl"))) + "\n"
     print(text)
+    if args.picture:
+        cells = read(args.folder / "cells.jsonl")
+        shown = [m for m in METHODS if m != "laws" or not any(c["method"] == "remede" for c in cells.values())]
+        pathlib.Path(args.picture).write_text(frontier_picture.draw(cells.values(), shown, SIZES))
     if args.page:
         page = pathlib.Path(args.page)
         begin, end = "<!-- table of bench/frontier.py -->\n", "<!-- end of the table -->\n"
@@ -96,6 +101,7 @@ def main():
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--table", action="store_true")
     parser.add_argument("--page", default=str(ROOT / "docs" / "readable.md"), help="'' writes none")
+    parser.add_argument("--picture", default=str(ROOT / "docs" / "images" / "frontier.svg"), help="'' draws none")
     args = parser.parse_args()
     args.sets = names_of(args.sets, SETS, "sets")
     args.methods = names_of(args.methods, METHODS, "methods")
