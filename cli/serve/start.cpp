@@ -33,6 +33,7 @@ void serve(const ServeFlags& flags) {
   add("--state", flags.state);
   if (flags.quiet) words.emplace_back("--quiet");
   std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   execvp(program.c_str(), arguments.data());

@@ -148,6 +148,7 @@ class Adapter {
   void pass() {
     constexpr double kGrow = 1.6, kShrink = 0.4;
     std::vector<float> before;
+    before.reserve(numbers_.all().size());
     for (const Moving& n : numbers_.all()) before.push_back(*n.value);
     for (Moving& n : numbers_.all()) {
       if (session_.halt()) return;
@@ -167,6 +168,7 @@ class Adapter {
   void follow(const std::vector<float>& before) {
     std::vector<Moving>& all = numbers_.all();
     std::vector<float> here;
+    here.reserve(all.size());
     for (const Moving& n : all) here.push_back(*n.value);
     if (here == before) return;
     for (std::size_t i = 0; i < all.size(); ++i)
