@@ -267,8 +267,8 @@ class Checker:
             yield [{i: some(p) and COMPARE[a["compare"]](p[0], c) for i, a, c in atoms if a["index"] == k} for p in regions(cuts, values[k])]
     def covered(self, y, says, new, truth):
         for piece in itertools.product(*[regions(map(float, cuts), v) if cuts else [v] for cuts, v in zip(self.d["cuts"], new)]):
-            for k in says:  # the class that is said has exp(0) = 1 in the sum of terms that are at most 1, another at most half of it
-                limit = lambda j: (-INF, INF, True) if self.m.first[2:] or not self.m.classes else (r(1 / len(y)), 1.0, True) if j == k else (0.0, 0.5, True)
+            for k in says:  # the class that is said has exp(0) = 1 in the sum of terms that are at most 1, another at most half of it; not a number: the first
+                limit = lambda j: (-INF, INF, True) if self.m.first[2:] or not self.m.classes else (r(1 / len(y)) if j == k else 0.0, 1.0 if j == k else 0.5, k == 0)
                 seen = [meet(v, limit(j)) for j, v in enumerate(y)]
                 said = {i: a["index"] == k for i, a in enumerate(self.atoms) if a["kind"] == "says"}
                 for ways in itertools.product(*self.ways(("probability", "answer"), seen), *self.ways(("cell",), piece)):

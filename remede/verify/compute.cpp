@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "remede/base/arithmetic.h"
+#include "remede/base/error.h"
 #include "remede/model/predict.h"
 #include "remede/objective/plain.h"
 #include "remede/verify/step.h"
@@ -72,14 +73,17 @@ std::vector<Range> answers_of(const Objective& objective, const std::vector<Valu
   std::vector<Range> y;
   if (all_points(raw)) {
     std::vector<float> numbers;
+    numbers.reserve(raw.size());
     for (const Value& v : raw) numbers.push_back(v.range.low);
     apply_link(objective, numbers);
     for (const float number : numbers)
       y.push_back(std::isnan(number) ? Range{kNoBound, -kNoBound, true} : Range::point(number));
     return y;
   }
-  if (classifies(objective)) return softmax_ranges(raw);
+  if (objective.loss == Loss::kCrossEntropy) return softmax_ranges(raw);
   if (objective.loss == Loss::kQuantile) return quantile_ranges(objective, raw);
+  if (!has_identity_link(objective) && objective.loss != Loss::kPoisson)
+    fail("expected an objective whose answers can be bounded, got {}", word_of(objective));
   for (const Value& v : raw) y.push_back(has_identity_link(objective) ? v.range : exp_link_range(v.range));
   return y;
 }
@@ -271,6 +275,7 @@ void BoxStepper::link(std::size_t p) {
   if (trees == 1 && all_points(raw_[first]) &&
       std::none_of(sum.begin(), sum.end(), [](const Range& r) { return r.nan; })) {
     std::vector<float> p_exact;
+    p_exact.reserve(sum.size());
     for (const Range& range : sum) p_exact.push_back(range.low);
     says_.assign(sum.size(), 0);
     says_[static_cast<std::size_t>(arg_max(p_exact))] = 1;

@@ -107,7 +107,7 @@ class FormulaParser {
     const int conclusion = next().is("always") || next().is("never") ? statement() : implication();
     // A implies B within N steps: a deadline. B was parsed as the past form; its node becomes the deadline's.
     FormulaNode& node = formula_.nodes[static_cast<std::size_t>(conclusion)];
-    if (node.op == Op::kWithin && forward_.size() > 0 && forward_.back() == conclusion &&
+    if (node.op == Op::kWithin && !forward_.empty() && forward_.back() == conclusion &&
         static_cast<std::size_t>(conclusion) >= begin) {
       forward_.pop_back();
       node = {Op::kDeadline, {premise, node.child[0]}, -1, node.count, 0};

@@ -48,6 +48,7 @@ std::optional<Atom> find_quantity(const Model& model, const std::vector<InputCol
 
 std::string known_quantities(const Model& model, const std::vector<InputColumn>& columns, bool inputs_only) {
   std::vector<std::string> names;
+  names.reserve(columns.size());
   for (const InputColumn& column : columns) names.push_back(column.name);
   if (!inputs_only) {
     if (!model.classifies())

@@ -17,7 +17,7 @@ using ReportJson = nlohmann::ordered_json;
 std::string range_words(const Range& range) {
   if (!range.has_numbers()) return range.nan ? "not a number" : "never computed";
   const auto end = [](float v) {
-    return std::isinf(v) ? std::string(v > 0 ? "infinity" : "-infinity") : fmt::format("{:.6g}", v);
+    return std::isinf(v) ? std::string(v > 0 ? "infinity" : "-infinity") : fmt::format("{}", v);
   };
   const std::string text =
       range.low == range.high ? end(range.low) : fmt::format("{} to {}", end(range.low), end(range.high));

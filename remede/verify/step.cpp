@@ -351,7 +351,8 @@ void BoxStepper::choose(std::size_t number, const MemoryBox& box, const InputRan
 }
 
 // Of one tree, the class that is said has exp(0) = 1 in the sum, whose terms are at most 1: so its probability is at
-// least 1 / n, and that of another at most 1/2, rounding and all.
+// least 1 / n, and that of another at most 1/2, rounding and all. Where one is not a number none is, and the first is
+// said.
 void BoxStepper::suppose_said(const Group& group, const std::vector<std::uint8_t>& truth) {
   const std::size_t n = answer_[0].size();
   if (system_.parts[0].model->trees.size() != 1) return;
@@ -361,8 +362,10 @@ void BoxStepper::suppose_said(const Group& group, const std::vector<std::uint8_t
   const auto said = static_cast<std::size_t>(std::find(truth.begin(), truth.end(), 1) - truth.begin());
   std::vector<std::uint8_t> other(n, said < truth.size() ? 1 : 0);  // not said
   for (std::size_t i = 0; i < truth.size(); ++i) other[class_of(i)] = truth[i] == 0 ? 1 : 0;
+  const bool first_said = other[0] == 0;  // perhaps
   for (std::size_t k = 0; k < n; ++k) {
     Range& p = answer_[0][k];
+    p.nan = p.nan && first_said;
     if (other[k] != 0) p.high = std::min(p.high, 0.5F);
     if (said < truth.size() && k == class_of(said)) p.low = std::max(p.low, 1.0F / static_cast<float>(n));
     if (p.low > p.high) p.low = kBeyond, p.high = -kBeyond;  // only a result that is not a number is left

@@ -56,12 +56,11 @@ void round_gaps(const CheckedSystem& system, std::vector<StepInput>& sequence) {
   }
 }
 
-bool report_failure(const CheckedSystem& system, FoundSequence&& found, const VerifyOptions& options,
+bool report_failure(const CheckedSystem& system, const FoundSequence& found, const VerifyOptions& options,
                     Verification& result) {
   if (!found.found) return false;
-  std::vector<StepInput> sequence = found.shortest
-                                        ? std::move(found.sequence)
-                                        : shortened(system, std::move(found.sequence), scaled(kShortenWork, options));
+  std::vector<StepInput> sequence =
+      found.shortest ? found.sequence : shortened(system, found.sequence, scaled(kShortenWork, options));
   round_gaps(system, sequence);
   ConcreteRunner runner(system);
   const std::size_t step = runner.violation(sequence);
@@ -92,7 +91,7 @@ void decide(CheckedSystem& system, const VerifyOptions& options, Verification& r
   if (has_few_inputs(system)) {
     FoundSequence all = search_all(system, scaled(kAllSearch, options));
     result.depth = all.depth;
-    if (report_failure(system, std::move(all), options, result)) return;
+    if (report_failure(system, all, options, result)) return;
     if (all.complete) {
       result.verdict = Decision::kHolds;
       result.exact = true;

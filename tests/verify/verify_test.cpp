@@ -36,8 +36,10 @@ Counts try_random_models(std::uint64_t seed, int models, std::size_t steps, doub
     ++counts.holds;
     for (std::size_t step = 0; step < steps;) {
       Configuration at = runner.start();
-      for (std::size_t length = 1 + random.below(40); length > 0; --length, ++step) {
-        StepInput input = random_input(random, model);
+      StepInput input = random_input(random, model);
+      const bool persistent = random.below(2) == 0;  // the same input for long drives cells to their ends
+      for (std::size_t length = 1 + random.below(persistent ? 400 : 40); length > 0; --length, ++step) {
+        if (!persistent || random.below(20) == 0) input = random_input(random, model);
         if (!runner.step(input, at).holds) {
           ADD_FAILURE() << "seed " << seed << " round " << round << ": " << text << " was proved and broken";
           return counts;
@@ -239,6 +241,8 @@ TEST(Verify, TheClassThatIsSaidIsLikely) {
   model.trees.push_back(random_tree(random, 1, 1, 3, 3, form));
   for (const char* text : {"says 1 implies p(1) >= 0.333", "says 1 implies p(-1) <= 0.5", "p(0) > 0.5 implies says 0"})
     EXPECT_EQ(verify(model, {text}, {{"x1 in -5..5"}, 0.2})[0].verdict, Decision::kHolds) << text;
+  EXPECT_EQ(verify(model, {"says 1 implies p(1) >= 0.333"}, {})[0].verdict, Decision::kHolds);  // numbers that overflow
+  EXPECT_EQ(verify(model, {"says -1 implies p(-1) >= 0.333"}, {})[0].verdict, Decision::kFails);
   EXPECT_EQ(verify(model, {"says 1 implies p(1) >= 0.5"}, {{"x1 in -5..5"}, 0.2})[0].verdict, Decision::kFails);
 }
 
