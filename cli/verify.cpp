@@ -56,7 +56,9 @@ void write_files(const Model& model, const std::vector<Verification>& results, c
     if (one.verdict == Decision::kFails) failed.push_back(&one);
     if (one.verdict == Decision::kHolds) proved.push_back(&one);
   }
-  if (!flags.counterexample.empty() && !failed.empty()) write_counterexamples(model, failed, flags.counterexample);
+  if (!flags.counterexample.empty() && write_counterexamples(model, failed, flags.counterexample) < failed.size())
+    put_error(
+        "remede: only the first counterexample was written: the model has no id column to tell sequences apart\n");
   if (!flags.certificate.empty() && !proved.empty()) write_file(flags.certificate, certificate_json(model, proved));
 }
 

@@ -9,7 +9,6 @@
 
 #include "remede/base/error.h"
 #include "remede/base/text.h"
-#include "remede/data/csv.h"
 #include "remede/model/names.h"
 #include "remede/verify/search.h"
 
@@ -230,44 +229,6 @@ std::string box_text(const CheckedSystem& system, const MemoryBox& box) {
         for (int o = 0; o < tree.n_y; ++o) add(fmt::format("{}the running output {}", tree_part, o + 1));
     }
   return parts.empty() ? "the model has no memory" : fmt::format("{}", fmt::join(parts, ", "));
-}
-
-void write_counterexamples(const Model& model, const std::vector<const Verification*>& failed,
-                           const std::string& path) {
-  const Schema& schema = model.schema;
-  const bool has_id = !schema.id.empty() && schema.id != "row" && schema.id != "file";
-  CsvWriter csv(path);
-  if (failed.empty()) return;
-  const CheckedSystem& system = *failed[0]->system;
-  if (has_id) csv.text(schema.id);
-  if (!schema.time.empty()) csv.text(schema.time);
-  for (const InputColumn& column : system.columns)
-    if (!column.gap) csv.text(column.name);
-  csv.end_row();
-  for (std::size_t f = 0; f < (has_id ? failed.size() : 1); ++f) {
-    double time = 0;
-    for (std::size_t t = 0; t < failed[f]->counterexample.size(); ++t) {
-      const StepInput& step = failed[f]->counterexample[t];
-      bool has_gap = false;
-      for (const InputColumn& column : system.columns) {
-        if (!column.gap) continue;
-        has_gap = true;
-        const float gap = step.x[static_cast<std::size_t>(column.inputs[0])];
-        time += std::isnan(gap) ? 0.0 : static_cast<double>(gap);
-      }
-      if (has_id) csv.integer(static_cast<std::int64_t>(f) + 1);
-      if (!schema.time.empty()) csv.text(has_gap ? fmt::format("{}", time) : fmt::format("{}", t));
-      for (std::size_t c = 0; c < system.columns.size(); ++c) {
-        const InputColumn& column = system.columns[c];
-        if (column.gap) continue;
-        const InputOption& option = failed[f]->system->columns[c].options[static_cast<std::size_t>(step.option[c])];
-        column.words ? csv.text(option.missing ? "" : option.word)
-                     : csv.number(step.x[static_cast<std::size_t>(column.inputs[0])]);
-      }
-      csv.end_row();
-    }
-  }
-  csv.commit();
 }
 
 }  // namespace remede

@@ -67,9 +67,10 @@ Language language_from_json(const std::string& text, const std::string& where);
 // Does the model say the class exactly when the automaton accepts, for strings of every length over the alphabet?
 Verification verify_language(const Model& model, const Language& language, const VerifyOptions& options);
 
-// Writes sequences under the names of the model's columns, so that `remede predict` reads them. Where the model has no
-// id column only the first can be written.
-void write_counterexamples(const Model& model, const std::vector<const Verification*>& failed, const std::string& path);
+// Writes sequences under the names of the model's columns, so that `remede predict` reads them; how many were written:
+// where the model has no id column only the first can be.
+std::size_t write_counterexamples(const Model& model, const std::vector<const Verification*>& failed,
+                                  const std::string& path);
 
 // The invariants of the properties that hold, for tools/check_certificate.py.
 std::string certificate_json(const Model& model, const std::vector<const Verification*>& proved);

@@ -42,6 +42,19 @@ TEST_F(VerifyCommand, ExitCodesAndTexts) {
   EXPECT_EQ(remede({"verify", "m.json", "-p", "says 1 implies x1 >= 0.5", "-p", "always m1 >= -1"}).code, 3);
 }
 
+// A row of missing values must not become a blank line.
+TEST_F(VerifyCommand, CounterexamplesWithoutIdAndTime) {
+  std::string model = kTwoOnes;
+  model.replace(model.find("\"id\": \"sequence\", \"time\": \"step\""), 32, "\"id\": \"\", \"time\": \"\"");
+  write("m.json", model);
+  const Result fails =
+      remede({"verify", "m.json", "-p", "x1 present", "-p", "never says 1", "--counterexample", "ce.csv"});
+  EXPECT_EQ(fails.code, 3);
+  EXPECT_THAT(fails.err, testing::HasSubstr("only the first counterexample was written"));
+  EXPECT_EQ(read("ce.csv"), "row,x1\n1,\n");
+  EXPECT_EQ(remede({"predict", "m.json", "ce.csv"}).code, 0);
+}
+
 TEST_F(VerifyCommand, Json) {
   write("m.json", kTwoOnes);
   write("p.txt", "# both\nalways m1 <= 1\nnever says 1\n");

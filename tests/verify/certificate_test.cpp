@@ -122,7 +122,7 @@ void try_certificates(std::uint64_t seed, int proofs, int wrong_each, int& accep
   }
 }
 
-TEST(Certificate, RightOnesPassAndWrongOnesDoNot) {
+TEST(CertificateSlow, RightOnesPassAndWrongOnesDoNot) {
   int accepted = 0, rejected = 0;
   try_certificates(1, 8, 2, accepted, rejected);
   EXPECT_GE(accepted, 8);

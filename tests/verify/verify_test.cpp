@@ -162,7 +162,7 @@ EqualCounts try_simplification(std::uint64_t seed, int models) {
   return counts;
 }
 
-TEST(Verify, ExactSimplificationIsProvedEqual) {
+TEST(VerifySlow, ExactSimplificationIsProvedEqual) {
   const EqualCounts counts = try_simplification(6, 30);
   EXPECT_GE(counts.proved, 28) << counts.undecided << " undecided";
   EXPECT_GE(counts.found + counts.harmless, 25);
