@@ -127,11 +127,17 @@ std::string bounds_section(const Model& model, const Sequences& data) {
   if (model.n_x() > kMostInputs || model.trees.size() > kMaxTrees) return "";
   const ModelChecks checks = check_model(model, {assumptions_from(model, data), kEffort});
   if (!checks.closed) return "";
-  return html::section(
-      "bounds", "What it can ever do",
-      html::paragraph("Proved for sequences of every length whose inputs stay within the range of these data. "
-                      "`remede verify` proves more.") +
-          fmt::format("<pre>{}</pre>\n", xml_escaped(checks_text(model, checks))));
+  const std::string text = checks_text(model, checks);
+  std::string lines;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = text.find('\n', at);
+    lines += xml_escaped(text.substr(at, end - at)) + "\n";
+    at = end + 1;
+  }
+  return html::section("bounds", "What it can ever do",
+                       html::paragraph("Proved for sequences of every length whose inputs stay within the range of "
+                                       "these data. `remede verify` proves more.") +
+                           fmt::format("<pre>{}</pre>\n", lines));
 }
 
 // The sequence the model does worst on, or the first, step by step.

@@ -11,6 +11,8 @@
 #include "remede/base/random.h"
 #include "remede/model/names.h"
 #include "remede/model/predict.h"
+#include "remede/verify/inputs.h"
+#include "remede/verify/quantities.h"
 
 namespace remede {
 namespace {
@@ -217,10 +219,14 @@ void check_trends(const Model& model, const CheckedSystem& system, const std::ve
 std::vector<std::string> assumptions_from(const Model& model, const Sequences& data) {
   std::vector<std::string> texts;
   const auto n_x = static_cast<std::size_t>(model.n_x());
+  const std::vector<InputColumn> columns = all_inputs(model.schema);
   for (std::size_t i = 0; i < n_x; ++i) {
     const std::string& name = model.schema.inputs[i];
     const InputCode* const code = model.schema.code_of(name);
     if ((code != nullptr && !code->gap) || name.find(']') != std::string::npos) continue;
+    const auto found = find_quantity(model, columns, name);
+    if (!found || found->kind != AtomKind::kInput || found->index != static_cast<int>(i))
+      continue;  // a name of two things
     Range range = Range::none();
     for (std::size_t t = 0; t < data.steps(); ++t) {
       const float v = data.x[t * n_x + i];

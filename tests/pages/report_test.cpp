@@ -22,11 +22,13 @@ TEST(Report, HasEverySection) {
   options.command = "remede train TRAINING.csv --seed 7";
   options.data_name = "data.csv";
   const std::string page = report_page(model, test::counting_data(model, {6, 4, 5}), options);
-  for (const char* const id : {"data", "scores", "learning", "tree", "machine", "trace", "importance", "settings"})
+  for (const char* const id :
+       {"data", "scores", "learning", "tree", "machine", "bounds", "trace", "importance", "settings"})
     EXPECT_TRUE(has(page, std::string("<section id=\"") + id + "\">")) << id;
   for (const char* const text : {"accuracy", "balanced accuracy", "Confusion", "validation loss", "--seed 7",
                                  "data.csv", "missing", "each leaf as a sentence", "How far back it looks", "shuffled"})
     EXPECT_TRUE(has(page, text)) << text;
+  EXPECT_TRUE(has(page, "\n  cell m1: ")) << "lines of their own";
   EXPECT_FALSE(has(page, "<script"));
   EXPECT_FALSE(has(page, "{{"));
 }
