@@ -271,15 +271,25 @@ class FormulaParser {
     return atom(what);
   }
 
+  int missing(const Atom& what) {
+    const AtomKind kind = what.kind == AtomKind::kWord ? AtomKind::kWord : AtomKind::kMissing;
+    return atom({kind, what.index, Compare::kIs, 0, ""});
+  }
+  // x = missing: unless the column has a word "missing".
+  bool may_be_missing(const Atom& what) const {
+    if (what.kind != AtomKind::kWord) return what.kind == AtomKind::kInput;
+    const auto& options = columns_[static_cast<std::size_t>(what.index)].options;
+    return std::none_of(options.begin(), options.end(), [](const InputOption& o) { return o.word == "missing"; });
+  }
+
   int comparison(const Atom& what) {
     take("is");
     if (next().is("missing") || next().is("present")) {
       if (what.kind != AtomKind::kInput && what.kind != AtomKind::kWord)
         wrong("a comparison: only inputs can be missing");
-      const bool missing = tokens_[at_++].is("missing");
-      const int node =
-          atom({what.kind == AtomKind::kWord ? AtomKind::kWord : AtomKind::kMissing, what.index, Compare::kIs, 0, ""});
-      return missing ? node : add(Op::kNot, {node});
+      const bool is_missing = tokens_[at_++].is("missing");
+      const int node = missing(what);
+      return is_missing ? node : add(Op::kNot, {node});
     }
     if (take("changes")) return change(what);
     if (next().is("in") && !after().is("the")) {
@@ -292,6 +302,11 @@ class FormulaParser {
     const Token value = next();
     if (value.kind == Token::Kind::kEnd || value.kind == Token::Kind::kSign) wrong("a value");
     ++at_;
+    const bool equals = *compare == Compare::kIs || *compare == Compare::kIsNot;
+    if (equals && value.is("missing") && may_be_missing(what)) {
+      const int node = missing(what);
+      return *compare == Compare::kIs ? node : add(Op::kNot, {node});
+    }
     return what.kind == AtomKind::kWord ? word(what, *compare, value) : numeric(what, *compare, value);
   }
 
@@ -308,8 +323,7 @@ class FormulaParser {
     what.word = token.text;
     const int is = atom(what);
     if (compare == Compare::kIs) return is;
-    const int missing = atom({AtomKind::kWord, what.index, Compare::kIs, 0, ""});
-    return add(Op::kNot, {add(Op::kOr, {is, missing})});
+    return add(Op::kNot, {add(Op::kOr, {is, missing(what)})});
   }
 
   int change(const Atom& what) {

@@ -49,6 +49,7 @@ TEST(Formula, ReadsWhatPeopleWrite) {
   EXPECT_EQ(meaning("[wind speed] > 3 or 'wind speed' is missing"), "([wind speed] > 3 or [wind speed] missing)");
   EXPECT_EQ(meaning("activity = open and activity != shut"),
             "(activity = open and not (activity = shut or activity missing))");
+  EXPECT_EQ(meaning("activity = missing or x1 != missing"), "(activity missing or not x1 missing)");
   EXPECT_EQ(meaning("says -1"), "says -1");
   EXPECT_EQ(meaning("p(alarm) >= 0.9 since m1 >= 0"), "(p(alarm) >= 0.9 since m1 >= 0)");
   EXPECT_EQ(meaning("x1 changes by at most 5"), "x1 changes by at most 5");
