@@ -1,5 +1,8 @@
 #include "remede/verify/verify.h"
 
+#include <optional>
+
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -78,6 +81,49 @@ TEST(VerifyRandomLong, AThousandModels) {
     all.holds += counts.holds, all.fails += counts.fails, all.undecided += counts.undecided;
   }
   std::printf("1000 random models: %d hold, %d fail, %d undecided\n", all.holds, all.fails, all.undecided);
+}
+
+// The first inputs of the model are made from one column of words.
+Model with_words(Random& random, Model model) {
+  for (std::size_t i = 0; i < model.schema.inputs.size() && i < 2; ++i) {
+    InputCode code{model.schema.inputs[i], "mode", false, {"a", "b", "c"}, {}, std::nullopt};
+    for (int w = 0; w < 3; ++w) code.values.push_back(static_cast<float>(random.below(3)) - 1.0F);
+    if (random.below(2) == 0) code.other = 0.5F;
+    model.schema.codes.push_back(code);
+  }
+  return model;
+}
+
+TEST(Verify, WhatHoldsOfWordsIsNotBroken) {
+  Random random(21);
+  int proofs = 0;
+  for (int round = 0; round < 80; ++round) {
+    const Model model = with_words(random, random_model(random));
+    const char* const words[] = {"a", "b", "c", "other", "missing"};
+    const std::string text =
+        fmt::format("never ({}) unless once mode = {}", random_property(random, model, 1), words[random.below(5)]);
+    const Verification result = verify(model, {text}, {{}, 0.05})[0];
+    if (result.verdict != Decision::kHolds) continue;
+    ++proofs;
+    ConcreteRunner runner(*result.system);
+    const std::vector<InputColumn>& columns = result.system->columns;
+    for (int sequence = 0; sequence < 100; ++sequence) {
+      Configuration at = runner.start();
+      for (int t = 0; t < 20; ++t) {
+        StepInput input = random_input(random, model);
+        for (std::size_t c = 0; c < columns.size(); ++c) {
+          if (!columns[c].words) continue;
+          input.option[c] = static_cast<int>(random.below(columns[c].options.size()));
+          const InputOption& option = columns[c].options[static_cast<std::size_t>(input.option[c])];
+          for (std::size_t k = 0; k < columns[c].inputs.size(); ++k)
+            input.x[static_cast<std::size_t>(columns[c].inputs[k])] =
+                option.range[k].has_numbers() ? option.range[k].low : std::numeric_limits<float>::quiet_NaN();
+        }
+        ASSERT_TRUE(runner.step(input, at).holds) << "round " << round << ": " << text;
+      }
+    }
+  }
+  EXPECT_GE(proofs, 4);
 }
 
 // Every configuration that is reached lies in one of the boxes of a proof.
