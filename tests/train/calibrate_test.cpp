@@ -13,8 +13,9 @@ namespace {
 Model constant_quantiles(float low, float middle, float high) {
   Model model;
   model.schema.task = Task::kRegression;
-  model.schema.inputs = {{"x"}};
+  model.schema.inputs = {"x"};
   model.schema.targets = {"y"};
+  model.fill = {0.0F};
   model.own_objective = Objective{Loss::kQuantile, {0.1F, 0.5F, 0.9F}};
   Tree tree;
   tree.n_x = 1;
