@@ -229,7 +229,9 @@ std::optional<FrontierChoice> choose_size(std::vector<Candidate>& candidates, co
   FrontierOptions options;
   options.training = &training;
   options.prepared = &folds.front();
-  options.solved = candidates.front().loss <= mean_solved_loss(folds, config);
+  // A large model that leaves nothing to learn is no reason not to look for one that can be read.
+  options.solved = candidates.front().loss <= mean_solved_loss(folds, config) &&
+                   size_of(candidates.front().model()).numbers <= config.recipe.laws_only_numbers;
   options.small_models = leaves_form_open(config) && !options.solved && !session.halt();
   options.refit = !validation_given && folds.front().held_out;
   options.stop = [&session] { return session.halt(); };
