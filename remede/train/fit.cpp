@@ -42,11 +42,10 @@ Checkpoint checkpoint_base(const Dataset& training, const Dataset* validation, c
 // auto becomes what there is. A GPU is ahead where many starts fill it, and on data that are not learned in seconds
 // anywhere (docs/performance.md).
 Config with_device(Config config, const Sequences& training) {
-  constexpr std::size_t kLeastSteps = 5000;
-  constexpr int kLeastStarts = 128;
   if (config.device != DeviceChoice::kAuto) return config;
   const int starts = config.recipe.single_start ? 1 : config.starts.value_or(config.recipe.starts);
-  const bool worth = training.steps() >= kLeastSteps && starts >= kLeastStarts;
+  const bool worth =
+      training.steps() >= static_cast<std::size_t>(config.recipe.gpu_steps) && starts >= config.recipe.gpu_starts;
   config.device = worth && why_no_gpu().empty() ? DeviceChoice::kGpu : DeviceChoice::kCpu;
   return config;
 }

@@ -11,10 +11,6 @@
 namespace remede::frontier {
 namespace {
 
-constexpr double kOneError = 1.0;      // standard errors
-constexpr double kMostGivenUp = 0.03;  // of what the best model is better than a constant answer
-constexpr double kNegligible = 0.002;  // of the same: however sure the data are, nobody would miss that
-
 const Entry* best_within(const std::vector<Entry>& entries, const std::function<bool(const Entry&)>& counts) {
   const Entry* best = nullptr;
   for (const Entry& e : entries)
@@ -24,13 +20,15 @@ const Entry* best_within(const std::vector<Entry>& entries, const std::function<
   return best;
 }
 
-const Entry* default_choice(const std::vector<Entry>& entries, double constant, std::string& why) {
+const Entry* default_choice(const std::vector<Entry>& entries, const Recipe& recipe, double constant,
+                            std::string& why) {
   const Entry* best = best_within(entries, [](const Entry&) { return true; });
-  const double most = kMostGivenUp * std::max(0.0, constant - best->merit);
+  const double distance = std::max(0.0, constant - best->merit);
   const auto as_good_as = [&](const Entry& e, const Entry& other) {
     const double worse = e.merit - other.merit;
-    if (worse <= kNegligible / kMostGivenUp * most) return true;
-    return worse <= most && as_good(e.units.merit, other.units.merit, other.units.weight, kOneError);
+    if (worse <= recipe.choice_negligible * distance) return true;
+    return worse <= recipe.choice_given_up * distance &&
+           as_good(e.units.merit, other.units.merit, other.units.weight, recipe.choice_errors);
   };
   const Entry* of_cells = best;
   for (long long fewer = 0; fewer < best->size.cells; ++fewer) {
@@ -88,7 +86,7 @@ const Entry* choose_entry(const std::vector<Entry>& entries, const Config& confi
         why = "it leaves nothing to learn on validation data";
         return &e;
       }
-  return default_choice(entries, constant, why);
+  return default_choice(entries, config.recipe, constant, why);
 }
 
 }  // namespace remede::frontier

@@ -12,12 +12,14 @@ namespace {
 
 using laws::Group;
 
-constexpr std::size_t kUpdateSteps = 256;  // of 16 lanes: what a gradient is made from, at least
 constexpr double kMomentum = 0.9, kSecondMoment = 0.99;
-constexpr double kClip = 1.0;     // largest norm of a gradient
 constexpr double kLargest = 1e4;  // of a number on the training scale
 
-float smoothing_of(const Problem& problem) { return problem.classes ? static_cast<float>(kSmoothing) : 0.0F; }
+float smoothing_of(const Problem& problem) {
+  return problem.classes ? static_cast<float>(problem.recipe.small_label_smoothing) : 0.0F;
+}
+
+std::size_t update_steps(const Problem& problem) { return static_cast<std::size_t>(problem.recipe.small_update_steps); }
 
 bool is_weight(Group g) {
   return g == Group::kInput || g == Group::kEarlier || g == Group::kTapInput || g == Group::kLinear ||
@@ -57,7 +59,7 @@ void Learner::set_parameters(laws::Parameters parameters) {
 
 std::size_t Learner::updates_per_pass() const {
   if (!lanes_->whole) return lanes_->blocks.size();
-  return std::max<std::size_t>(1, lanes_->steps() / kUpdateSteps);
+  return std::max<std::size_t>(1, lanes_->steps() / update_steps(*problem_));
 }
 
 void Learner::accumulate(const laws::Block& block, laws::Sums& sums) {
@@ -106,7 +108,7 @@ void Learner::update(double rate) {
     const laws::Block& block = lanes_->blocks[order_[next_++]];
     accumulate(disturbed(block), sums);
     steps += block.steps;
-  } while (lanes_->whole && steps < kUpdateSteps && next_ < order_.size());
+  } while (lanes_->whole && steps < update_steps(*problem_) && next_ < order_.size());
   if (!(sums.weight > 0)) return;
   pass_back_constants(*problem_, p_, gradient_);
   double norm = 0;
@@ -115,8 +117,9 @@ void Learner::update(double rate) {
     norm += gradient_[i] * gradient_[i];
   }
   if (!std::isfinite(norm)) return;
-  if (norm > kClip * kClip)
-    for (double& g : gradient_) g *= kClip / std::sqrt(norm);
+  const double clip = problem_->recipe.small_clip;
+  if (norm > clip * clip)
+    for (double& g : gradient_) g *= clip / std::sqrt(norm);
   step(rate);
 }
 

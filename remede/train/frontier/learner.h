@@ -70,6 +70,4 @@ class Learner {
   double kernel_steps_ = 0;
 };
 
-inline constexpr double kSmoothing = 0.05;  // of labels in training
-
 }  // namespace remede::frontier

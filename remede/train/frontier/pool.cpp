@@ -15,14 +15,7 @@
 namespace remede::frontier {
 namespace {
 
-constexpr double kWork = 2.5e10;       // products, all starts together, with steps enough (Recipe::full_work_steps)
-constexpr double kDefaultStarts = 32;  // that this is for
-constexpr std::size_t kSmallStarts = 48;
-constexpr std::size_t kLastUpdates = 300;     // of a model that stays, with falling rates
-constexpr long long kWorthSimplifying = 400;  // numbers: of what is larger no smaller version is readable
-constexpr double kApart = 1.12;               // times as large: sizes closer than that are one
-constexpr double kLooser[] = {5, 25};         // times the usual tolerance
-constexpr std::size_t kMostSimplified = 6;    // candidates
+constexpr double kDefaultStarts = 32;  // of --starts, for which the recipe says the work
 
 void assess_entry(Entry& e, const Sequences& validation) {
   e.size = size_of(e.model);
@@ -48,15 +41,14 @@ bool keeps_trends(const Model& model, const std::vector<Trend>& trend) {
 }
 
 // Numbers to as few digits as the data support.
-Model rounded_model(const Model& model, const Sequences& training, const Sequences& validation,
+Model rounded_model(const Model& model, const Sequences& training, const Sequences& validation, const Recipe& recipe,
                     const std::function<bool()>& stop) {
   SimplifyOptions options;
   options.exact.drop_inputs = false;
   options.collapse = false;
-  options.round_digits = 2;
-  options.tolerance.loss_share = 0.002;
-  options.tolerance.log_loss = 0.002;
-  options.tolerance.accuracy = 0.001;
+  options.round_digits = recipe.small_digits;
+  options.tolerance.loss_share = options.tolerance.log_loss = recipe.small_rounding_loss;
+  options.tolerance.accuracy = recipe.small_rounding_accuracy;
   options.tolerance.stop = stop;
   return simplify(model, options, &training, &validation).model;
 }
@@ -76,7 +68,8 @@ std::vector<const Snapshot*> worth_finishing(const Problem& problem, const std::
       if (!(m < least)) continue;
       least = m;
       const bool close =
-          !kept.empty() && static_cast<double>(s->numbers) < kApart * static_cast<double>(kept.back()->numbers);
+          !kept.empty() && static_cast<double>(s->numbers) <
+                               problem.recipe.small_sizes_apart * static_cast<double>(kept.back()->numbers);
       if (close)
         kept.back() = s;
       else
@@ -87,14 +80,14 @@ std::vector<const Snapshot*> worth_finishing(const Problem& problem, const std::
   return all;
 }
 
-SimplifyOptions looser_by(double times, const std::function<bool()>& stop) {
+SimplifyOptions looser_by(double times, const Recipe& recipe, const std::function<bool()>& stop) {
   SimplifyOptions looser;
   looser.exact.drop_inputs = false;
   looser.drop_small = true;
-  looser.round_digits = 2;
+  looser.round_digits = recipe.small_digits;
   looser.tolerance.stop = stop;
-  looser.tolerance.effort = 100;
-  looser.tolerance.accuracy = 0.002 * times;
+  looser.tolerance.effort = recipe.small_version_effort;
+  looser.tolerance.accuracy = recipe.small_version_accuracy * times;
   looser.tolerance.log_loss *= times;
   looser.tolerance.loss_share *= times;
   return looser;
@@ -110,9 +103,11 @@ std::vector<Entry> candidate_entries(const std::vector<Candidate>& candidates, c
     Entry e;
     e.model = candidates[i].copies.front();
     e.candidate = i;
-    const bool versions = i < kMostSimplified && config.simplify && size_of(e.model).numbers <= kWorthSimplifying;
+    const bool versions = i < static_cast<std::size_t>(config.recipe.small_versions) && config.simplify &&
+                          size_of(e.model).numbers <= config.recipe.small_versions_numbers;
     if (versions)
-      for (const double times : kLooser) wanted.emplace_back(e, times);
+      for (const double times : {config.recipe.small_version_1, config.recipe.small_version_2})
+        wanted.emplace_back(e, times);
     e.as_found = true;
     wanted.emplace_back(std::move(e), 0);
   }
@@ -120,7 +115,8 @@ std::vector<Entry> candidate_entries(const std::vector<Candidate>& candidates, c
   parallel_for(wanted.size(), config.threads, [&](std::size_t i, int) {
     auto& [entry, times] = wanted[i];
     if (times > 0 && !options.stop())
-      entry.model = simplify(entry.model, looser_by(times, options.stop), &data.training, &data.validation).model;
+      entry.model =
+          simplify(entry.model, looser_by(times, config.recipe, options.stop), &data.training, &data.validation).model;
     assess_entry(entry, judging);
   });
   std::vector<Entry> entries;
@@ -136,9 +132,9 @@ SearchOptions small_search(const Config& config, std::size_t training_steps) {
   SearchOptions search;
   search.seed = static_cast<std::uint64_t>(config.seed);
   search.threads = config.threads;
-  search.starts = std::max(2, static_cast<int>(static_cast<double>(kSmallStarts) * share));
+  search.starts = std::max(2, static_cast<int>(config.recipe.small_starts * share));
   const auto steps = static_cast<double>(training_steps);
-  search.work = kWork * share * std::sqrt(std::min(1.0, steps / config.recipe.full_work_steps));
+  search.work = config.recipe.small_work * share * std::sqrt(std::min(1.0, steps / config.recipe.full_work_steps));
   if (config.updates) search.most_updates = static_cast<std::size_t>(*config.updates);
   return search;
 }
@@ -176,10 +172,12 @@ SmallModels::SmallModels(const Model& like, const std::vector<Trend>& trend, con
     e.snapshot = *kept[i];
     Learner learner(*problem_, problem_->training, e.snapshot->parameters, e.snapshot->rates, e.snapshot->options,
                     search.seed, e.snapshot->stream);
-    learner.advance(std::min(kLastUpdates, search.most_updates), 0.4, 0.01, options.stop);
+    learner.advance(std::min(static_cast<std::size_t>(config.recipe.small_last_updates), search.most_updates), 0.4,
+                    0.01, options.stop);
     if (merit(*problem_, learner.judge(problem_->validation)) <= merit(*problem_, e.snapshot->validation))
       e.snapshot->parameters = learner.parameters();
-    e.model = rounded_model(model_of(e.snapshot->parameters), data.training, data.validation, options.stop);
+    e.model =
+        rounded_model(model_of(e.snapshot->parameters), data.training, data.validation, config.recipe, options.stop);
     note_ranges(e.model, data.training);
     assess_entry(e, judging_);
   });
@@ -200,8 +198,8 @@ Model SmallModels::refitted(const Entry& entry) const {
   const Snapshot& s = *entry.snapshot;
   Learner learner(*problem_, lanes, s.parameters, s.rates, s.options, static_cast<std::uint64_t>(config_.seed),
                   s.stream);
-  learner.advance(kLastUpdates, 0.4, 0.01, options_.stop);
-  Model model = rounded_model(model_of(learner.parameters()), all, all, options_.stop);
+  learner.advance(static_cast<std::size_t>(config_.recipe.small_last_updates), 0.4, 0.01, options_.stop);
+  Model model = rounded_model(model_of(learner.parameters()), all, all, config_.recipe, options_.stop);
   note_ranges(model, all);
   const bool better = units_of(model, weighted).mean_merit() <= units_of(entry.model, weighted).mean_merit();
   return better ? model : entry.model;

@@ -12,7 +12,6 @@ namespace {
 
 using laws::Group;
 
-constexpr std::size_t kReplaySteps = 8192;
 constexpr std::uint64_t kNormalSeed = 0x6e6f697365;
 
 // Calls visit(constant, weights' group, first weight, y or -1) for every constant that is not in use; the weights of
@@ -51,6 +50,7 @@ void set_answer_scale(Problem& p) {
 Problem make_problem(const Sequences& training, const Sequences& judging, std::vector<Trend> trend,
                      const Objective* objective, const Recipe& recipe) {
   Problem p;
+  p.recipe = recipe;
   p.n_x = training.n_x;
   p.classes = !training.label.empty();
   p.objective =
@@ -67,7 +67,7 @@ Problem make_problem(const Sequences& training, const Sequences& judging, std::v
   Sequences scaled = training;
   apply(p.scaling, scaled);
   p.training = laws::training_lanes(scaled);
-  p.replay = laws::replay_lanes(scaled, kReplaySteps);
+  p.replay = laws::replay_lanes(scaled, static_cast<std::size_t>(recipe.prune_steps));
   scaled = judging;
   apply(p.scaling, scaled);
   p.validation = laws::scoring_lanes(scaled);

@@ -17,6 +17,7 @@ enum class Trend : std::int8_t { kFalling = -1, kAny = 0, kRising = 1 };
 inline constexpr std::size_t kNormals = 8192;  // places at which a row of noise may begin
 
 struct Problem {
+  Recipe recipe;
   laws::LaneData training, validation, replay;
   Scaling scaling;             // of inputs, and of values in regression
   std::vector<double> x_zero;  // (n_x) what 0 in the file is on the training scale, with the sign turned

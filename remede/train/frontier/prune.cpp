@@ -11,11 +11,7 @@ namespace {
 using laws::Group;
 using laws::Side;
 
-constexpr std::size_t kLeastNumbers = 5;
-constexpr std::size_t kReplays = 64;       // single removals tried at a time
-constexpr double kDropped = 0.07;          // of the numbers, each time
-constexpr double kPolishRate = 0.5;        // of the rate of a start
-constexpr std::size_t kMostAtFirst = 400;  // numbers: what is larger loses its weakest ones unseen
+std::size_t count_of(int field) { return static_cast<std::size_t>(field); }
 
 // The weights that read cell k, and where.
 template <typename Visit>
@@ -127,10 +123,10 @@ class Pruner {
     const laws::Parameters& p = learner_.parameters();
     state_ = learner_.usual_state();
     const std::size_t now = numbers_in_use(p);
-    const auto share = static_cast<std::size_t>(kDropped * static_cast<double>(now));
+    const auto share = static_cast<std::size_t>(problem_.recipe.prune_share * static_cast<double>(now));
     std::size_t wanted = now - std::max<std::size_t>(1, share);
     const std::vector<std::size_t> weakest = by_saliency();
-    if (now > kMostAtFirst) {
+    if (now > count_of(problem_.recipe.prune_unseen_above)) {
       laws::Parameters smaller = p;
       for (std::size_t i = 0; i < weakest.size() && numbers_in_use(smaller) > wanted; ++i)
         remove_number(smaller, weakest[i]);
@@ -140,8 +136,8 @@ class Pruner {
     }
     const double base = learner_.replay(p).loss;
     std::vector<Removal> removals;
-    for (std::size_t i = 0; i < std::min(weakest.size(), std::max(kReplays, 2 * share)); ++i)
-      removals.push_back({.number = weakest[i]});
+    const std::size_t trials = std::max(count_of(problem_.recipe.prune_trials), 2 * share);
+    for (std::size_t i = 0; i < std::min(weakest.size(), trials); ++i) removals.push_back({.number = weakest[i]});
     for (std::size_t k = 0; k < p.shape.law.size(); ++k)
       if (is_read(p, k)) removals.push_back({.cell = static_cast<int>(k)});
     const std::vector<bool> reached = reachable(p);
@@ -161,7 +157,7 @@ class Pruner {
       if (numbers_in_use(smaller) <= wanted) break;
       if (r.cell < 0 && r.node < 0 && smaller.used[r.number] == 0) continue;
       laws::Parameters next = without(smaller, r);
-      if (numbers_in_use(next) < kLeastNumbers) continue;
+      if (numbers_in_use(next) < count_of(problem_.recipe.prune_until)) continue;
       smaller = std::move(next);
     }
     learner_.set_parameters(std::move(smaller));
@@ -250,10 +246,11 @@ std::vector<Snapshot> prune(const Problem& problem, Learner& learner, const std:
     s.rates = rates;
     s.options = learner.options();
     s.stream = stream;
-    if (s.numbers <= kLeastNumbers || stop()) break;
+    if (s.numbers <= count_of(problem.recipe.prune_until) || stop()) break;
     pruner.round();
     if (numbers_in_use(learner.parameters()) >= s.numbers) break;
-    learner.advance(polish_updates, kPolishRate, 0.1 * kPolishRate, stop);
+    const double rate = problem.recipe.prune_rate;
+    learner.advance(polish_updates, rate, 0.1 * rate, stop);
   }
   return snapshots;
 }

@@ -25,7 +25,7 @@ struct Snapshot {
   std::uint64_t stream = 0;
 };
 
-// The models that the learner goes through, from what it holds down to kLeastNumbers.
+// The models that the learner goes through, from what it holds down to Recipe::prune_until.
 std::vector<Snapshot> prune(const Problem& problem, Learner& learner, const std::vector<double>& rates,
                             std::uint64_t stream, std::size_t polish_updates, const std::function<bool()>& stop);
 

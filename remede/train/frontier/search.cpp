@@ -11,18 +11,12 @@
 
 #include "remede/base/threads.h"
 #include "remede/train/frontier/start.h"
+#include "remede/train/frontier/units.h"
 
 namespace remede::frontier {
 namespace {
 
-constexpr std::size_t kMostPaths = 12;  // of the survivors are pruned
-constexpr std::size_t kLeastPaths = 3;
-constexpr std::size_t kPolish = 120;  // updates after each removal
-constexpr std::size_t kLeastPolish = 20;
-constexpr double kReplaysOfRound = 80;
-constexpr double kShareOfTraining = 0.5;   // of all work; the rest is for pruning
-constexpr std::size_t kLeastUpdates = 60;  // of a start in a round
-constexpr int kRounds = 3;
+constexpr double kReplaysOfRound = 80;  // of pruning, about: for its forecast
 
 struct Runner {
   Start start;
@@ -96,7 +90,7 @@ void drop_half(std::vector<Runner>& runners) {
 class SmallSearch {
  public:
   SmallSearch(const Problem& problem, const SearchOptions& options)
-      : problem_(problem), options_(options), asked_(share_asked(problem.training)) {
+      : problem_(problem), recipe_(problem.recipe), options_(options), asked_(share_asked(problem.training)) {
     double cost = 0;
     for (std::size_t i = 0; i < static_cast<std::size_t>(options.starts); ++i) {
       Runner r;
@@ -107,8 +101,8 @@ class SmallSearch {
       cost += cost_of(r.start.parameters, asked_);
       runners_.push_back(std::move(r));
       // Where a start takes long there are fewer of them.
-      if (i >= kLeastPaths &&
-          cost * per_update_ * static_cast<double>(kLeastUpdates) > kShareOfTraining / kRounds * options.work)
+      if (i >= static_cast<std::size_t>(recipe_.small_paths_low) &&
+          cost * per_update_ * recipe_.small_fewest_updates > work_of_round())
         break;
     }
   }
@@ -132,11 +126,11 @@ class SmallSearch {
 
   std::vector<Snapshot> run() {
     planned_ = planned_work();
-    for (int round = 0; round < kRounds && !options_.stop(); ++round) {
-      train(round + 1 == kRounds);
+    for (int round = 0; round < recipe_.small_rounds && !options_.stop(); ++round) {
+      train(round + 1 == recipe_.small_rounds);
       sort_by_merit(runners_);
-      if (round + 1 < kRounds) drop_half(runners_);
-      options_.progress(kShareOfTraining * (round + 1) / kRounds);
+      if (round + 1 < recipe_.small_rounds) drop_half(runners_);
+      options_.progress(recipe_.small_training_share * (round + 1) / recipe_.small_rounds);
     }
     std::vector<std::vector<Snapshot>> found = prune_paths();
     std::vector<Snapshot> all;
@@ -166,11 +160,14 @@ class SmallSearch {
 
   // Of a runner in one round, in which so many take part.
   std::size_t updates_of(const Runner& r, std::size_t among) const {
-    const double work = kShareOfTraining / kRounds * options_.work / static_cast<double>(among);
+    const double work = work_of_round() / static_cast<double>(among);
     const double affordable = work / (per_update_ * cost_of(r.start.parameters, asked_));
     return std::min(options_.most_updates,
-                    static_cast<std::size_t>(std::clamp(affordable, double{kLeastUpdates}, 4000.0)));
+                    static_cast<std::size_t>(std::clamp(affordable, static_cast<double>(recipe_.small_fewest_updates),
+                                                        static_cast<double>(recipe_.small_most_updates))));
   }
+
+  double work_of_round() const { return recipe_.small_training_share / recipe_.small_rounds * options_.work; }
 
   struct Pruning {
     std::size_t paths = 0;
@@ -188,22 +185,26 @@ class SmallSearch {
       const double fixed = cost_of(r.start.parameters, asked_) - numbers;
       work += (numbers / 0.07 + rounds * std::max(20.0, fixed)) / static_cast<double>(runners_.size());
     }
-    const double left = (1 - kShareOfTraining) * options_.work;
-    const double each = work * (static_cast<double>(kPolish) * per_update_ + replayed);
-    const auto count = static_cast<std::size_t>(std::clamp(left / each, double{kLeastPaths}, double{kMostPaths}));
-    const double polish = std::min(1.0, left / (each * static_cast<double>(count))) * static_cast<double>(kPolish);
+    const double left = (1 - recipe_.small_training_share) * options_.work;
+    const double each = work * (static_cast<double>(recipe_.prune_updates) * per_update_ + replayed);
+    const auto count = static_cast<std::size_t>(std::clamp(left / each, static_cast<double>(recipe_.small_paths_low),
+                                                           static_cast<double>(recipe_.small_paths_high)));
+    const double polish =
+        std::min(1.0, left / (each * static_cast<double>(count))) * static_cast<double>(recipe_.prune_updates);
     const std::size_t updates =
-        std::min(options_.most_updates, std::max(kLeastPolish, static_cast<std::size_t>(polish)));
+        std::min(options_.most_updates,
+                 std::max(static_cast<std::size_t>(recipe_.prune_fewest_updates), static_cast<std::size_t>(polish)));
     constexpr double kTaken = 0.6;  // of this work: most of a path is shorter than planned for
-    const double share = static_cast<double>(updates) / static_cast<double>(kPolish);
-    return {count, updates, kTaken * work * (share * static_cast<double>(kPolish) * per_update_ + replayed)};
+    const double share = static_cast<double>(updates) / static_cast<double>(recipe_.prune_updates);
+    return {count, updates,
+            kTaken * work * (share * static_cast<double>(recipe_.prune_updates) * per_update_ + replayed)};
   }
 
   // In the units of options_.work; the starts that stay are taken to cost what all cost.
   double planned_work() const {
     double work = 0;
     double share = 1;
-    for (int round = 0; round < kRounds; ++round, share /= 2) {
+    for (int round = 0; round < recipe_.small_rounds; ++round, share /= 2) {
       const auto among = static_cast<std::size_t>(std::max(1.0, share * static_cast<double>(runners_.size())));
       for (const Runner& r : runners_)
         work += share * static_cast<double>(updates_of(r, among)) * per_update_ * cost_of(r.start.parameters, asked_);
@@ -234,6 +235,7 @@ class SmallSearch {
   }
 
   const Problem& problem_;
+  const Recipe& recipe_;
   const SearchOptions& options_;
   double asked_ = 1;
   std::vector<Runner> runners_;
@@ -246,7 +248,7 @@ class SmallSearch {
 
 double merit(const Problem& problem, const Judged& judged) {
   const double loss = std::isfinite(judged.loss) ? judged.loss : 1e30;
-  return problem.classes ? judged.wrong + 0.1 * loss : loss;
+  return problem.classes ? judged.wrong + kShareOfLogLoss * loss : loss;
 }
 
 double forecast_small_models(const Problem& problem, const SearchOptions& options) {

@@ -12,7 +12,6 @@ namespace {
 using laws::Group;
 
 constexpr std::uint64_t kStartStream = 0x66726f6e74000000;
-constexpr double kLongestTime = 500;  // steps that a cell remembers at first, at most
 
 template <typename T>
 T pick(Random& random, std::initializer_list<T> choices) {
@@ -110,10 +109,11 @@ void draw_values(const Problem& problem, Flavour flavour, Random& random, Start&
   spread(Group::kLinear, problem.classes ? 0.3 : 0.1);
   spread(Group::kOutput, 0.05);
   for (std::uint8_t& right : p.missing_right) right = static_cast<std::uint8_t>(random.below(2));
-  const double most = std::log(std::clamp(problem.longest / 2, 2.0, kLongestTime));
+  const double most = std::log(std::clamp(problem.longest / 2, 2.0, problem.recipe.small_longest_time));
   start.rates.assign(p.values.size(), 1.0);
   for (std::size_t k = 0; k < k_n; ++k) {
-    const double time = static_cast<double>(exp(static_cast<float>(random.uniform(0.4, most))));
+    const double time =
+        static_cast<double>(exp(static_cast<float>(random.uniform(problem.recipe.small_first_tap, most))));
     p[Group::kTap][k] = -log(time - 0.99);
     if (flavour == Flavour::kBent && s.law[k] == Law::kPositiveAverage) p[Group::kTap][k] = 1;
     if (s.law[k] != Law::kStore) continue;
@@ -147,13 +147,19 @@ Start draw_start(const Problem& problem, std::uint64_t seed, std::uint64_t numbe
   draw_used(problem, flavour, random, start.parameters);
   draw_values(problem, flavour, random, start);
   forbid(problem.trend, start.parameters);
-  start.options.rate = 0.02 * static_cast<double>(exp(static_cast<float>(0.5 * random.normal())));
-  if (random.below(3) == 0) start.options.l1 = static_cast<double>(exp(static_cast<float>(random.uniform(-9.2, -5.5))));
-  if (problem.classes) start.options.answer_decay = 0.003;
-  const auto size = static_cast<double>(exp(static_cast<float>(random.uniform(-3.0, -0.7))));  // .05 .. .5 spreads
+  const Recipe& recipe = problem.recipe;
+  start.options.rate =
+      recipe.small_rate * static_cast<double>(exp(static_cast<float>(recipe.small_rate_jitter * random.normal())));
+  const auto drawn = [&](double low, double high) {
+    return static_cast<double>(exp(static_cast<float>(random.uniform(low, high))));
+  };
+  if (random.below(static_cast<std::uint64_t>(recipe.small_shrink_one_in)) == 0)
+    start.options.l1 = drawn(recipe.small_shrink_low, recipe.small_shrink_high);
+  if (problem.classes) start.options.answer_decay = recipe.small_answer_decay;
+  const double size = drawn(recipe.small_noise_low, recipe.small_noise_high);
   if (problem.few_targets) start.options.noise = size;
   // In classification the data say how recordings differ, else nothing does.
-  const auto share = static_cast<double>(exp(static_cast<float>(random.uniform(-1.4, 0.0))));  // .25 .. 1
+  const double share = drawn(recipe.small_offset_low, recipe.small_offset_high);
   if (problem.few_sequences) start.options.offset = problem.classes ? share : size;
   return start;
 }
