@@ -83,6 +83,12 @@ def cart(data, seed, kind):
     return models, None
 
 
+def lasso_penalty():
+    """How this scikit-learn is asked for L1 in a logistic regression."""
+    import sklearn
+    return {"l1_ratio": 1} if tuple(map(int, sklearn.__version__.split(".")[:2])) >= (1, 8) else {"penalty": "l1"}
+
+
 def sparse_linear(data, seed, kind="averages"):
     """L1: a lasso, or one logistic regression per class, on the step and its averages."""
     import sklearn.linear_model
@@ -92,7 +98,7 @@ def sparse_linear(data, seed, kind="averages"):
         on_scale = lambda a: (a - mean) / scale
         for strength in np.geomspace(.3, .0003, 10):
             if data.classes:
-                base = sklearn.linear_model.LogisticRegression(penalty="l1", solver="liblinear", C=1 / (strength * len(y)), max_iter=300)
+                base = sklearn.linear_model.LogisticRegression(**lasso_penalty(), solver="liblinear", C=1 / (strength * len(y)), max_iter=300)
                 model = base if len(data.classes) == 2 else __import__("sklearn.multiclass").multiclass.OneVsRestClassifier(base)
             else:
                 model = sklearn.linear_model.Lasso(alpha=strength * y.std(), max_iter=3000)
