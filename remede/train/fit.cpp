@@ -252,9 +252,8 @@ std::vector<float> calibrate(const std::vector<Candidate>& candidates, const std
   std::vector<float> of_chosen;
   if (choice)
     for (FrontierPoint& point : choice->frontier.points) {
-      const std::vector<float> factors = quantile_factors(point.model, folds.front().validation, threads);
-      if (point.chosen) of_chosen = factors;
-      scale_quantiles(factors, point.model);
+      if (point.chosen) of_chosen = point.quantile_factors;
+      scale_quantiles(point.quantile_factors, point.model);
     }
   if (!of_chosen.empty()) return of_chosen;
   return quantile_factors(assemble_kept(candidates), folds[candidates.front().kept].validation, threads);
@@ -325,6 +324,7 @@ Fit fit(const Dataset& training, const Dataset* validation, const Config& asked,
   if (session.stop() && config.numbers && size_of(result.model).numbers > *config.numbers)
     result.model.training.notes.push_back(
         fmt::format("stopped before models of at most {} numbers were looked for", *config.numbers));
+  finish_frontier(result.model, result.frontier);
   result.stopped = session.stop();
   result.late = session.was_late();
   if (result.stopped && !found.stopped) session.checkpoint(std::move(found.state));

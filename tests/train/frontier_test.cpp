@@ -235,8 +235,19 @@ TEST(FitOnTheFrontierSlow, SavesAModelOfTheSizeAskedFor) {
     EXPECT_GT(p.size.numbers, before);
     before = p.size.numbers;
     chosen += p.chosen ? 1 : 0;
+    EXPECT_EQ(p.size.numbers, size_of(p.model).numbers);
+    EXPECT_EQ(p.chosen, p.size.numbers == size_of(result.model).numbers);
   }
   EXPECT_EQ(chosen, 1);
+
+  Frontier frontier = result.frontier;
+  ASSERT_GE(frontier.points.size(), 3U);
+  for (FrontierPoint& p : frontier.points) p.chosen = &p == &frontier.points[1];
+  const Model larger = frontier.points[2].model;
+  finish_frontier(larger, frontier);  // after its last training the chosen model is as large as the next
+  EXPECT_EQ(frontier.points.size(), result.frontier.points.size() - 1);
+  EXPECT_TRUE(frontier.points[1].chosen);
+  EXPECT_EQ(frontier.points[1].size.numbers, size_of(larger).numbers);
 }
 
 }  // namespace

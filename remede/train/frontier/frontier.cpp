@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include "remede/base/error.h"
+#include "remede/base/threads.h"
+#include "remede/train/calibrate.h"
 #include "remede/train/frontier/choice.h"
 #include "remede/train/frontier/pool.h"
 #include "remede/train/frontier/recordings.h"
@@ -23,8 +25,20 @@ FrontierPoint point_of(const Entry& e, const Sequences& validation, bool chosen)
   point.validation = score(e.model, validation);
   point.standard_error = frontier::units_of(e.model, validation).error_of_shown();
   if (!e.model.classifies() && point.validation.rmse > 0) point.standard_error /= 2 * point.validation.rmse;
+  point.quantile_factors = quantile_factors(e.model, validation);
   point.chosen = chosen;
   return point;
+}
+
+// The entries that stand on the frontier, by size. The chosen one is among them even where a better one is no larger.
+std::vector<const Entry*> shown_entries(const std::vector<Entry>& entries, const Entry* chosen) {
+  std::vector<const Entry*> shown;
+  for (const Entry* e : frontier::best_of_each_size(entries))
+    if (e == chosen || e->size.numbers != chosen->size.numbers) shown.push_back(e);
+  const auto larger = [&](const Entry* e) { return e->size.numbers > chosen->size.numbers; };
+  if (std::find(shown.begin(), shown.end(), chosen) == shown.end())
+    shown.insert(std::find_if(shown.begin(), shown.end(), larger), chosen);
+  return shown;
 }
 
 }  // namespace
@@ -49,21 +63,33 @@ FrontierChoice choose_on_frontier(const std::vector<Candidate>& candidates, cons
   if (frontier::too_few_to_judge(learned, validation, config.recipe))
     choice.frontier.why += fmt::format(
         "; with only {} sequences held out, models were also judged on shifted training sequences", validation.count());
-  bool shown = false;
-  for (const Entry* e : frontier::best_of_each_size(entries)) {
-    // The chosen one stands in the table even where a better one is no larger.
-    if (!shown && e->size.numbers >= chosen->size.numbers && e != chosen)
-      choice.frontier.points.push_back(point_of(*chosen, validation, true));
-    shown = shown || e->size.numbers >= chosen->size.numbers;
-    if (e == chosen || e->size.numbers != chosen->size.numbers)
-      choice.frontier.points.push_back(point_of(*e, validation, e == chosen));
-  }
-  if (!shown) choice.frontier.points.push_back(point_of(*chosen, validation, true));
+  const std::vector<const Entry*> shown = shown_entries(entries, chosen);
+  choice.frontier.points.resize(shown.size());
+  parallel_for(shown.size(), config.threads, [&](std::size_t i, int) {
+    const Entry& e = *shown[i];
+    FrontierPoint& point = choice.frontier.points[i];
+    point = point_of(e, validation, &e == chosen);
+    if (!e.snapshot || !options.refit || options.stop()) return;
+    point.model = small->refitted(e);
+  });
   choice.validation = score(chosen->model, validation);
   choice.candidate = chosen->candidate;
-  if (!chosen->as_found || chosen->snapshot)
-    choice.model = chosen->snapshot && options.refit && !options.stop() ? small->refitted(*chosen) : chosen->model;
+  const auto chosen_at = static_cast<std::size_t>(std::find(shown.begin(), shown.end(), chosen) - shown.begin());
+  if (!chosen->as_found || chosen->snapshot) choice.model = choice.frontier.points[chosen_at].model;
   return choice;
+}
+
+void finish_frontier(const Model& saved, Frontier& frontier) {
+  std::vector<FrontierPoint>& points = frontier.points;
+  for (FrontierPoint& point : points) {
+    if (point.chosen) point.model = saved;
+    point.size = size_of(point.model);
+  }
+  std::stable_sort(points.begin(), points.end(), [](const FrontierPoint& a, const FrontierPoint& b) {
+    return a.size.numbers != b.size.numbers ? a.size.numbers < b.size.numbers : a.chosen && !b.chosen;
+  });
+  const auto same = [](const FrontierPoint& a, const FrontierPoint& b) { return a.size.numbers == b.size.numbers; };
+  points.erase(std::unique(points.begin(), points.end(), same), points.end());
 }
 
 }  // namespace remede

@@ -19,10 +19,11 @@
 namespace remede {
 
 struct FrontierPoint {
-  Model model;
-  Size size;
-  Score validation;
-  double standard_error = 0;  // of the accuracy, or of the root of the mean squared error
+  Model model;       // of a small one: after it learned from the held-out data as well, where the options say so
+  Size size;         // of this model
+  Score validation;  // before that
+  std::vector<float> quantile_factors;  // from the held-out data, before that (calibrate.h)
+  double standard_error = 0;            // of the accuracy, or of the root of the mean squared error
   bool chosen = false;
 };
 
@@ -36,7 +37,7 @@ struct FrontierOptions {
   const Prepared* prepared = nullptr;    // the cut into training and validation data
   bool solved = false;                   // the first candidate leaves nothing to learn: it is chosen
   bool small_models = true;              // look for models whose cells have laws; else only the candidates compete
-  bool refit = true;                     // the chosen model learns from the held-out data as well
+  bool refit = true;                     // small models learn from the held-out data as well, at the end
   std::function<bool()> stop;            // end with what is there
   std::function<void(double)> progress;  // after a round of the search for small models: the share that is done
   std::function<void(double)> worked;    // the same more often, from any thread
@@ -48,6 +49,10 @@ struct FrontierChoice {
   std::size_t candidate = 0;   // with this number
   Score validation;
 };
+
+// The saved model takes the place of the chosen one, and every size is counted again: the last training and rounding
+// change them. Of models of one size one stays, the chosen one before the others.
+void finish_frontier(const Model& saved, Frontier& frontier);
 
 // Judges on the prepared validation data. `candidates`: at least one, best first; of each the first copy competes.
 // Throws Error where no model is as small as the configuration asks for.
