@@ -12,6 +12,7 @@
 #include "cli/verbs.h"
 #include "remede/base/error.h"
 #include "remede/base/file.h"
+#include "remede/executor/mpi/mpi.h"
 #include <CLI/CLI.hpp>
 
 namespace remede {
@@ -84,8 +85,9 @@ std::string one_line(std::string text) {
   return text;
 }
 
+// Of several processes that mpirun started, the first speaks for all.
 int report(const std::string& message, int code) {
-  print_error("remede: {}\n", one_line(message));
+  if (launched_rank() == 0) print_error("remede: {}\n", one_line(message));
   return code;
 }
 

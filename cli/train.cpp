@@ -24,12 +24,14 @@
 #include "remede/data/parts.h"
 #include "remede/data/raw.h"
 #include "remede/draw/text.h"
+#include "remede/executor/mpi/mpi.h"
 #include "remede/model/file.h"
 #include "remede/model/size.h"
 #include "remede/schema/roles.h"
 #include "remede/simplify/simplify.h"
 #include "remede/train/adapt.h"
 #include "remede/train/fit.h"
+#include "remede/train/helper.h"
 #include "remede/train/prepare.h"
 #include <CLI/CLI.hpp>
 
@@ -263,8 +265,30 @@ void check_train_files(const CLI::App& verb, const TrainFlags& flags, const std:
                           shown(path), flags.frontier));
 }
 
-void train(const CLI::App& verb, TrainFlags flags) {
+// Where a rank was lost the fit has been stopped, and its checkpoint is saved.
+void expect_all_ranks(Ranks& ranks) {
+  if (const std::string why = ranks.lost(); !why.empty()) throw Error(why);
+}
+
+void tell_traffic(Ranks& ranks) {
+  const Peers::Traffic& traffic = ranks.peers().traffic();
+  print_error("{} ranks: {} jobs were sent, {} bytes; the answers had {} bytes\n", ranks.count(), traffic.jobs,
+              traffic.sent, traffic.received);
+}
+
+// A process that another one, rank 0, sends jobs to. It reads the same data, writes no file and says nothing.
+void help(const TrainFlags& flags, const Config& config, Ranks& ranks) {
+  std::optional<Dataset> validation, test;
+  if (!flags.start_from.empty()) return ranks.serve("", config.threads, {});  // adapting is not shared
+  const Dataset training = read_training(flags, config, validation, test);
+  Helper helper(training, validation ? &*validation : nullptr, config);
+  ranks.serve(helper.fit(), config.threads,
+              [&helper](std::string_view job, const std::function<bool()>& stop) { return helper.run(job, stop); });
+}
+
+void train(const CLI::App& verb, TrainFlags flags, Ranks* ranks) {
   const auto began = std::chrono::steady_clock::now();
+  const bool helps = ranks != nullptr && ranks->rank() > 0;
   expect_alone(flags);
   std::optional<Checkpoint> from;
   if (!flags.resume.empty()) from = load_checkpoint(flags.resume);
@@ -278,6 +302,9 @@ void train(const CLI::App& verb, TrainFlags flags) {
   if (config.validation_fraction && !flags.validation.empty())
     throw UsageError("train: --validation-fraction has no effect here: the validation data are given (--validation)");
   take_task_of(config, flags.roles);
+  if (ranks != nullptr && flags.data == "-")
+    throw UsageError("train: expected a data file that every process can read, got standard input");
+  if (helps) return help(flags, config, *ranks);
   const bool asked = !flags.checkpoint.empty();
   const std::string unasked = flags.output == "-" ? "" : flags.output + ".checkpoint";
   check_train_files(verb, flags, asked ? flags.checkpoint : unasked);
@@ -303,16 +330,25 @@ void train(const CLI::App& verb, TrainFlags flags) {
     callbacks.progress = [&](const Progress& p) { line.round(p); };
     callbacks.tick = [&](const Progress& p) { line.show(p); };
   }
-  callbacks.stop = [] { return SignalWatch::caught() != 0; };
+  callbacks.stop = [ranks] { return SignalWatch::caught() != 0 || (ranks != nullptr && !ranks->lost().empty()); };
   callbacks.checkpoint_due = [&] { return checkpoint.due(); };
-  callbacks.checkpoint = [&](const Checkpoint& c) { checkpoint.write(c); };
+  callbacks.checkpoint = [&](const Checkpoint& c) {
+    checkpoint.write(c);
+    if (ranks != nullptr) expect_all_ranks(*ranks);
+  };
+  if (ranks != nullptr) callbacks.peers = &ranks->peers();
   callbacks.seconds_spent = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   const Dataset* const judged = validation ? &*validation : nullptr;
   Fit result = start ? adapt(*start, training, judged, config, callbacks)
                      : fit(training, judged, config, callbacks, from ? &*from : nullptr);
+  if (result.stopped && ranks != nullptr) {
+    ranks->leave();
+    expect_all_ranks(*ranks);
+  }
   if (test) score_on_test(*test, config.threads, result);
   if (config.simplify) result.model = without_unused_inputs(result.model);
   line.clear();
+  if (ranks != nullptr && flags.verbose) tell_traffic(*ranks);
   save_model(result.model, flags.output);
   if (!flags.frontier.empty()) save_frontier(result, flags.frontier);
   if (result.stopped) {
@@ -327,6 +363,17 @@ void train(const CLI::App& verb, TrainFlags flags) {
     print_error("note: the time limit ended the search; another run may give another model\n");
   report(flags, result);
   if (result.stopped) throw ExitWith{128 + SignalWatch::caught()};
+}
+
+// What goes wrong in another rank is for rank 0 to tell.
+void train_as_rank(const CLI::App& verb, const TrainFlags& flags, Ranks* ranks) {
+  if (ranks == nullptr || ranks->rank() == 0) return train(verb, flags, ranks);
+  try {
+    train(verb, flags, ranks);
+  } catch (const std::exception& error) {
+    ranks->fail_all(error.what());
+    throw ExitWith{1};
+  }
 }
 
 }  // namespace
@@ -377,7 +424,8 @@ void add_train(CLI::App& app) {
     if (flags->parameters_page) {
       put(parameters_page());
     } else {
-      train(*verb, *flags);
+      const std::unique_ptr<Ranks> ranks = join_ranks();
+      train_as_rank(*verb, *flags, ranks.get());
     }
   });
 }

@@ -8,7 +8,7 @@
 
 namespace remede {
 
-Trainer::Trainer(const StartPlan& plan, const TrainingData& data)
+Trainer::Trainer(const StartPlan& plan, const TrainingData& data, bool begins)
     : plan_(plan),
       data_(&data),
       random_(plan.seed, plan.stream),
@@ -19,7 +19,7 @@ Trainer::Trainer(const StartPlan& plan, const TrainingData& data)
       order_(data.training.count()),
       validation_(data.validation.count()),
       best_(parameters_) {
-  if (plan.grown && can_grow(plan.shape)) {
+  if (begins && plan.grown && can_grow(plan.shape)) {
     grow(data, plan.growth, parameters_);
     average_ = best_ = parameters_;
   }

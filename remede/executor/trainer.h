@@ -28,8 +28,8 @@ std::uint64_t updates_per_epoch(std::size_t sequences, int batch);
 
 class Trainer {
  public:
-  // Draws the first parameters.
-  Trainer(const StartPlan& plan, const TrainingData& data);
+  // Draws the first parameters. `begins` is false where load() follows: then a tree that it would replace is not grown.
+  Trainer(const StartPlan& plan, const TrainingData& data, bool begins = true);
 
   // Mini-batch updates until `updates` are done in all since the start, the start is lost, or `pause` says so: it is
   // asked after every update. No allocation where the plan has neither noise nor offsets.

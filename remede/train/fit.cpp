@@ -12,14 +12,13 @@
 
 #include "remede/base/error.h"
 #include "remede/base/threads.h"
-#include "remede/executor/cuda/cuda.h"
 #include "remede/model/ranges.h"
 #include "remede/model/size.h"
 #include "remede/simplify/simplify.h"
+#include "remede/train/begin.h"
 #include "remede/train/calibrate.h"
 #include "remede/train/choose.h"
 #include "remede/train/direct.h"
-#include "remede/train/effects.h"
 #include "remede/train/forest.h"
 #include "remede/train/frontier/pool.h"
 #include "remede/train/frontier/trends.h"
@@ -30,25 +29,6 @@
 
 namespace remede {
 namespace {
-
-Checkpoint checkpoint_base(const Dataset& training, const Dataset* validation, const Config& config) {
-  Checkpoint base;
-  base.settings = settings(config);
-  base.data = fingerprint(training);
-  if (validation != nullptr) base.data = fingerprint(*validation, base.data);
-  return base;
-}
-
-// auto becomes what there is. A GPU is ahead where many starts fill it, and on data that are not learned in seconds
-// anywhere (docs/performance.md).
-Config with_device(Config config, const Sequences& training) {
-  if (config.device != DeviceChoice::kAuto) return config;
-  const int starts = config.recipe.single_start ? 1 : config.starts.value_or(config.recipe.starts);
-  const bool worth =
-      training.steps() >= static_cast<std::size_t>(config.recipe.gpu_steps) && starts >= config.recipe.gpu_starts;
-  config.device = worth && why_no_gpu().empty() ? DeviceChoice::kGpu : DeviceChoice::kCpu;
-  return config;
-}
 
 double seconds_of_polish(const StartPlan& plan, const Config& config, const Pace& pace) {
   const int threads = config.threads > 0 ? config.threads : hardware_threads();
@@ -89,13 +69,6 @@ Model model_of(const Finalist& finalist, const Prepared& prepared, const Schema&
   model.training.validation_loss = finalist.validation_curve;
   check(model, "trained model");
   return model;
-}
-
-// Whether every form that the recipe may try can undo a shift of the inputs (scaling.h).
-bool may_shift_inputs(const Config& config) {
-  if (config.memory == 0) return true;
-  const bool bias = !config.recipe.single_start && config.form != FormChoice::kPaper;
-  return config.write_bias.value_or(bias);
 }
 
 Model assemble_kept(const std::vector<Candidate>& candidates) {
@@ -263,16 +236,12 @@ std::vector<float> calibrate(const std::vector<Candidate>& candidates, const std
 
 Fit fit(const Dataset& training, const Dataset* validation, const Config& asked, const Callbacks& callbacks,
         const Checkpoint* resume) {
-  check(asked);
-  const Config config = with_device(asked, training.sequences);
-  expect_effects(config, training.schema);
-  static_cast<void>(frontier::trends_of(config, training.schema));  // a wrong name is told at once
+  const Config config = settled(asked, training);
   Checkpoint base = checkpoint_base(training, validation, config);
+  if (callbacks.peers != nullptr) callbacks.peers->begin(to_bytes(base));
   if (resume != nullptr) expect_same(*resume, config, base.data);
   Session session(callbacks, std::move(base), resume != nullptr ? resume->state : "", config.time_limit, config.recipe);
-  const bool shift_values = config.output_order != OutputOrder::kFirst;
-  const std::vector<Prepared> folds =
-      prepare_folds(training, validation, config, {may_shift_inputs(config), shift_values});
+  const std::vector<Prepared> folds = folds_of_fit(training, validation, config);
   const double small_seconds = seconds_of_small(config, training.schema, folds.front(), session);
   DirectModels direct = learn_directly(training.schema, folds, config, [&] { return session.halt(); });
   SearchResult found;

@@ -10,6 +10,8 @@
 #include "remede/base/error.h"
 #include "remede/base/threads.h"
 #include "remede/executor/executor.h"
+#include "remede/executor/remote/job.h"
+#include "remede/executor/remote/rounds.h"
 
 namespace remede {
 namespace {
@@ -28,9 +30,6 @@ struct Start {
   std::vector<std::unique_ptr<Trainer>> copies;
 
   explicit Start(std::size_t folds) : copies(folds) {}
-  Start(const StartPlan& plan, Executor& executor, std::size_t folds) {
-    for (std::size_t fold = 0; fold < folds; ++fold) copies.push_back(executor.start(plan, fold));
-  }
   bool begun() const {
     return std::all_of(copies.begin(), copies.end(), [](const auto& copy) { return copy != nullptr; });
   }
@@ -65,7 +64,9 @@ class Search {
         solved_(config.recipe.solved * constant_),
         finalists_(finalists_of(config)),
         threads_(config.threads <= 0 ? hardware_threads() : config.threads),
-        executor_(make_executor(device_of(config), folds, config.threads)) {
+        executor_(session.peers() == nullptr
+                      ? make_executor(device_of(config), folds, config.threads)
+                      : make_sharing_executor(device_of(config), folds, config.threads, *session.peers())) {
     if (session.resume().empty()) begin_stage(0);
     if (session.watched()) measure_later_stages();
   }
@@ -102,10 +103,31 @@ class Search {
     set_length();
     const std::size_t copies = folds_.size();
     for (std::size_t i = 0; i < plans.size(); ++i) starts_.emplace_back(copies);
-    parallel_for(starts_.size() * copies, threads_, [&](std::size_t i, int) {
+    const auto begin = [&](std::size_t i) {
       if (i >= copies && session_.halt()) return;
       starts_[i / copies].copies[i % copies] = executor_->start(plans[i / copies], i % copies);
-    });
+    };
+    std::vector<std::size_t> drawn, grown;
+    for (std::size_t i = 0; i < plans.size() * copies; ++i) (plans[i / copies].grown ? grown : drawn).push_back(i);
+    parallel_for(drawn.size(), threads_, [&](std::size_t i, int) { begin(drawn[i]); });
+    SharedWork growing;
+    growing.count = grown.size();
+    growing.here = [&](std::size_t i, int) { begin(grown[i]); };
+    growing.job = [&](std::size_t i) {
+      ByteWriter job = job_of(Job::kBegin);
+      job.put(plans[grown[i] / copies].stream);
+      job.put(static_cast<std::uint64_t>(grown[i] % copies));
+      return job.take();
+    };
+    growing.take = [&](std::size_t i, std::string_view answer) {
+      const std::size_t fold = grown[i] % copies;
+      ByteReader from(answer, "answer of a peer");
+      auto start = std::make_unique<Trainer>(plans[grown[i] / copies], *folds_[fold], false);
+      start->load(from);
+      starts_[grown[i] / copies].copies[fold] = std::move(start);
+    };
+    growing.stop = [this] { return session_.halt(); };
+    share(growing, threads_, session_.peers());
     whole_ = std::erase_if(starts_, [](const Start& start) { return !start.begun(); }) == 0;
   }
 
@@ -184,7 +206,7 @@ class Search {
     const StartPlan& plan = starts.front();
     const std::uint64_t first = stage == stage_ ? first_round_ : plan.first_round;
     return {starts.size(),    folds_.size(),     finalists_,      first,
-            plan.validations, plan.budget_share, plan.first_kept, threads_};
+            plan.validations, plan.budget_share, plan.first_kept, session_.hands(threads_)};
   }
 
   // REQUIRES: the lock of the paces is held.
@@ -269,8 +291,11 @@ class Search {
         for (const StartPlan& p : portfolio.starts)
           if (p.stream == stream) plan = &p;
       if (plan == nullptr) fail("checkpoint: expected a start of this portfolio, got number {}", stream);
-      starts.emplace_back(*plan, *executor_, folds_.size());
-      for (const auto& copy : starts.back().copies) copy->load(from);
+      Start& start = starts.emplace_back(folds_.size());
+      for (std::size_t f = 0; f < folds_.size(); ++f) {
+        start.copies[f] = std::make_unique<Trainer>(*plan, *folds_[f], false);
+        start.copies[f]->load(from);
+      }
     }
     return starts;
   }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "remede/base/threads.h"
+
 namespace remede {
 namespace {
 
@@ -110,6 +112,13 @@ bool Session::late() {
   if (!time_limit_ || Clock::now().time_since_epoch() < deadline_.load()) return false;
   was_late_ = true;
   return true;
+}
+
+int Session::hands(int threads) const {
+  const int here = threads > 0 ? threads : hardware_threads();
+  if (callbacks_.peers == nullptr) return here;
+  const int elsewhere = static_cast<int>(callbacks_.peers->hands());
+  return std::max(1, callbacks_.peers->works_here() ? here + elsewhere : elsewhere);
 }
 
 bool Session::hurry() {

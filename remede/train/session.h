@@ -12,6 +12,7 @@
 #include <string_view>
 #include <utility>
 
+#include "remede/executor/remote/peers.h"
 #include "remede/train/checkpoint.h"
 
 namespace remede {
@@ -37,6 +38,7 @@ struct Callbacks {
   std::function<bool()> checkpoint_due;               // true: save a checkpoint after this batch
   std::function<void(const Checkpoint&)> checkpoint;  // keeps it; called when due and when stopped
   double seconds_spent = 0;                           // before fit() was called; they count towards a time limit
+  Peers* peers = nullptr;                             // others who do a part of the work; it outlives the fit
 };
 
 // What a fit does one after the other, and the share of a time limit at which each part must have ended.
@@ -80,6 +82,9 @@ class Session {
     callbacks_.checkpoint(checkpoint_);
   }
   std::string_view resume() const { return resume_; }
+  Peers* peers() const { return callbacks_.peers; }
+  // Jobs that run at once, here and elsewhere. threads: those of this process, 0 for all of the machine's.
+  int hands(int threads) const;
 
  private:
   using Clock = std::chrono::steady_clock;

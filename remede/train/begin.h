@@ -1,0 +1,22 @@
+// How a fit begins: what the process that fits and those that help it do alike.
+#pragma once
+
+#include <vector>
+
+#include "remede/data/dataset.h"
+#include "remede/train/checkpoint.h"
+#include "remede/train/config.h"
+#include "remede/train/prepare.h"
+
+namespace remede {
+
+// The configuration with `auto` replaced by what there is. Throws Error for settings that cannot be.
+Config settled(const Config& asked, const Dataset& training);
+
+// What the starts learn from: once for each fold.
+std::vector<Prepared> folds_of_fit(const Dataset& training, const Dataset* validation, const Config& config);
+
+// A checkpoint without its state. It identifies the fit: settings and data.
+Checkpoint checkpoint_base(const Dataset& training, const Dataset* validation, const Config& config);
+
+}  // namespace remede

@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# Training over several processes gives the bytes of one; a rank that dies ends the run within seconds, and the checkpoint goes on with
+# another number of ranks. bench/cluster.py does more of the same.
+set -euo pipefail
+[ -x build/remede-mpi ] && command -v mpirun >/dev/null || { echo "skipped: no MPI"; exit 0; }
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+cd "$folder"
+build=$OLDPWD/build
+ranks() { local count=$1; shift; mpirun -n "$count" --oversubscribe --bind-to none "$build/remede-mpi" "$@"; }
+same() { cmp "$1" "$2" || { echo "expected the bytes of one process, got others: $3"; exit 1; }; }
+
+"$build/remede" generate variable-delay --sequences 300 -q -o class.csv
+"$build/remede" generate runoff --sequences 2 -q -o number.csv
+for data in class number; do
+  "$build/remede" train $data.csv --starts 4 --updates 100 -q -o $data.json
+  ranks 3 train $data.csv --starts 4 --updates 100 --threads 1 -v -o shared.json >log 2>err || { cat log err; exit 1; }
+  same $data.json shared.json "$data, 3 ranks"
+  grep -q '^3 ranks: [1-9][0-9]* jobs were sent' err || { echo "expected jobs to be sent"; cat err; exit 1; }
+  [ "$(grep -c '^saved:' log)" = 1 ] || { echo "expected rank 0 alone to speak"; cat log; exit 1; }
+done
+
+# The last rank is killed; in the run that goes on it stands still. Signals reach only processes that are named here.
+last_of() { pgrep -P "$1" | tail -n 1; }
+state=
+declare -A limit=([KILL]=5000 [STOP]=8000)  # ms: mpirun sees a death; silence must last 3 s
+for signal in KILL STOP; do
+  words=(train number.csv --starts 16 --memory 3 --threads 1 -q -o late.json --checkpoint state)
+  [ -z "$state" ] || words=(train --resume state --threads 1 -q)
+  mpirun -n 3 --oversubscribe --bind-to none "$build/remede-mpi" "${words[@]}" >log 2>&1 &
+  run=$!
+  for _ in $(seq 100); do [ ! -e state ] || break; sleep 0.1; done
+  sleep 1
+  killed=$(last_of $run)
+  kill -$signal "$killed"
+  began=$(date +%s%N)
+  if wait $run; then echo "expected the run to fail after $signal"; exit 1; fi
+  took=$((($(date +%s%N) - began) / 1000000))
+  kill -KILL "$killed" 2>/dev/null || true
+  [ $took -lt ${limit[$signal]} ] || { echo "expected the end within ${limit[$signal]} ms after $signal, got $took"; exit 1; }
+  grep -q 'rank [12]' log || { echo "expected a line that names the rank"; cat log; exit 1; }
+  state=state
+done
+"$build/remede" train number.csv --starts 16 --memory 3 -q -o whole.json
+ranks 2 train --resume state --threads 1 -q >log 2>&1 || { cat log; exit 1; }
+same whole.json late.json "resumed with another number of ranks"
+
+# What one rank cannot read, rank 0 says, once.
+if ranks 2 train nowhere.csv -q >log 2>&1; then echo "expected an error"; exit 1; fi
+[ "$(grep -c nowhere log)" = 1 ] || { echo "expected one line"; cat log; exit 1; }
+if mpirun -n 2 --oversubscribe "$build/remede" train class.csv -q >log 2>&1; then echo "expected an error"; exit 1; fi
+grep -q '^remede: expected a build with MPI' log || { cat log; exit 1; }
