@@ -24,7 +24,18 @@ std::string named(const std::vector<std::string>& names) {
   return text;
 }
 
+// What moves less, or lasts longer, is the same to a reader: 0.01% of a step halves a level in 6,931 steps.
+constexpr double kLeastShare = 1e-4;
+constexpr double kLongestHalfLife = 9999;  // steps
+
 std::string share_words(double share) { return short_number(100 * share, 2) + "%"; }
+
+// "0.3% to 8%", "less than 0.01% to 8%"
+std::string shares_words(double low, double high) {
+  if (high < kLeastShare) return "less than 0.01%";
+  const std::string least = low < kLeastShare ? "less than 0.01%" : share_words(low), most = share_words(high);
+  return least == most ? most : least + " to " + most;
+}
 
 // What drives a sum: numbers that raise or lower it, and words of a column that do.
 struct Drivers {
@@ -198,10 +209,7 @@ class Story {
     if (known && high == 0) return is_store() ? "loses nothing" : "stays as it is";
     if (known && low == 1) return is_store() ? "loses all of it every step" : "takes on the new value every step";
     std::string amount = "a share";
-    if (known) {
-      amount = share_words(low);
-      if (share_words(high) != amount) amount += " to " + share_words(high);
-    }
+    if (known) amount = shares_words(low, high);
     std::string text =
         fmt::format(fmt::runtime(is_store() ? "loses {} per step" : "moves {} of the way per step"), amount);
     text += more_and_less(drivers_of(words_, row(c_.tap_input)), true);
@@ -237,7 +245,7 @@ class Story {
     double low = 0, high = 0;
     if (!shares(low, high)) return "";
     const double shortest = half_life(high), longest = half_life(low);
-    const auto steps = [](double h) { return std::isinf(h) ? std::string("endless") : short_number(h, 2); };
+    const auto steps = [](double h) { return h > kLongestHalfLife ? std::string("over 9999") : short_number(h, 2); };
     if (std::isinf(shortest)) return "never forgets";
     const std::string from = steps(shortest), to = steps(longest);
     return from == to ? fmt::format("half-life {} step{}", from, from == "1" ? "" : "s")

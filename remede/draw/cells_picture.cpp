@@ -55,6 +55,17 @@ struct CellCard {
   double y = 0, height = 0;
 };
 
+// The first ones, and how many more there are.
+std::vector<InputPill> at_most(std::vector<InputPill> pills, std::size_t most) {
+  if (pills.size() <= most) return pills;
+  const std::size_t left = pills.size() - most + 1;
+  pills.resize(most - 1);
+  pills.push_back({fmt::format("{} more", left), false});
+  return pills;
+}
+
+double height_of(const std::vector<InputPill>& pills) { return 14 + 24 * static_cast<double>(pills.size()); }
+
 // The strongest inputs of a law, by sign: "rain +", "temp −"; those of the tap in words.
 std::vector<InputPill> pills_of(const Wording& words, int k) {
   const Tree& tree = *words.tree;
@@ -68,11 +79,7 @@ std::vector<InputPill> pills_of(const Wording& words, int k) {
   };
   add(tree.cells.input, false);
   add(tree.cells.tap_input, true);
-  if (pills.size() <= kMostPills) return pills;
-  const std::size_t left = pills.size() - kMostPills + 1;
-  pills.resize(kMostPills - 1);
-  pills.push_back({fmt::format("{} more", left), false});
-  return pills;
+  return at_most(std::move(pills), kMostPills);
 }
 
 class CellsPicture {
@@ -87,7 +94,7 @@ class CellsPicture {
       card.pills = pills_of(words, story.cell);
       card.height =
           std::max({kTankHeight + 40, 38 + kTextLine * static_cast<double>(card.words.size() + card.facts.size()),
-                    14 + 24 * static_cast<double>(card.pills.size())});
+                    height_of(card.pills)});
       card.story = std::move(story);
       cards_.push_back(std::move(card));
     }
@@ -121,12 +128,16 @@ class CellsPicture {
     canvas_.text(text_x + text_width(card.story.name, name) + 8, y, card.story.kind, kCellFacts);
     for (const std::string& line : card.words) canvas_.text(text_x, y += kTextLine, line, kCellWords);
     for (const std::string& line : card.facts) canvas_.text(text_x, y += kTextLine, line, kCellFacts);
-    double pill_y = card.y + card.height / 2 - 12 * static_cast<double>(card.pills.size()) + 12;
-    for (const InputPill& pill : card.pills) {
-      draw_pill(pill, pill_y);
-      pill_y += 24;
-    }
+    draw_pills(card.pills, card.y + card.height / 2);
     canvas_.close_group();
+  }
+
+  void draw_pills(const std::vector<InputPill>& pills, double middle) {
+    double y = middle - 12 * static_cast<double>(pills.size()) + 12;
+    for (const InputPill& pill : pills) {
+      draw_pill(pill, y);
+      y += 24;
+    }
   }
 
   // A store is open above and has a tap below; an average is a gauge.
@@ -191,11 +202,21 @@ class CellsPicture {
     return way;
   }
 
-  bool answer_reads(int cell) const {
+  // source: an input, or after them a cell.
+  bool answer_reads_source(int source) const {
     for (const View::Node& node : words_.view.nodes)
       for (int o = 0; node.is_leaf() && o < words_.tree->n_y; ++o)
-        if (answer_uses(*words_.tree, node.leaf(), o, words_.tree->n_x + cell)) return true;
+        if (answer_uses(*words_.tree, node.leaf(), o, source)) return true;
     return false;
+  }
+  bool answer_reads(int cell) const { return answer_reads_source(words_.tree->n_x + cell); }
+
+  // The inputs that the answer reads itself; those of a split stand at the split.
+  std::vector<InputPill> answer_pills() const {
+    std::vector<InputPill> pills;
+    for (int i = 0; i < words_.tree->n_x; ++i)
+      if (answer_reads_source(i)) pills.push_back({words_.feature[static_cast<std::size_t>(i)], false});
+    return pills;
   }
 
   // Without splits the answer is one formula; with them the tree below gives it.
@@ -206,9 +227,13 @@ class CellsPicture {
         for (std::string& line : wrapped_lines(say, kCellWords, kCardWidth - 40)) lines.push_back(std::move(line));
     else
       lines = {"The tree below gives the answer from inputs and cells."};
-    const double height = 20 + kTextLine * static_cast<double>(lines.size());
+    const double of_text = 20 + kTextLine * static_cast<double>(lines.size());
+    const auto fit = static_cast<std::size_t>(of_text / 24);
+    const std::vector<InputPill> pills = at_most(answer_pills(), std::max(kMostPills, fit));
+    const double height = std::max(of_text, pills.empty() ? 0.0 : height_of(pills));
     canvas_.open_group("answer");
     canvas_.rect(card_x_, y, kCardWidth, height, 10, ink::kInput, ink::kInputLine, 1.2);
+    draw_pills(pills, y + height / 2);
     double line_y = y + 8;
     for (const std::string& line : lines) canvas_.text(card_x_ + 16, line_y += kTextLine, line, kCellWords);
     canvas_.close_group();

@@ -38,15 +38,25 @@ double draw_legend(Canvas& canvas, const Wording& words, double x, double y) {
   return x;
 }
 
+// A long title takes two lines: what the model does, and how large it is.
+std::vector<std::string> title_lines(const std::string& title, const TextStyle& style) {
+  constexpr double kWidest = 700;  // of one line, as wide as a picture of cells
+  const std::size_t colon = title.rfind(": ");
+  if (text_width(title, style) <= kWidest || colon == std::string::npos) return {title};
+  return {title.substr(0, colon), title.substr(colon + 2)};
+}
+
 std::string draw(const Model& model, std::size_t first, std::size_t count, const SvgOptions& options) {
   Canvas canvas;
   double y = kMargin, widest = 0;
   const std::string title = title_text(model);
   if (options.heading) {
     const TextStyle style{15, &ink::kText, true, false, Anchor::kStart};
-    canvas.text(kMargin, y + 12, title, style);
-    widest = text_width(title, style);
-    y += 24;
+    for (const std::string& line : title_lines(title, style)) {
+      canvas.text(kMargin, y + 12, line, style);
+      widest = std::max(widest, text_width(line, style));
+      y += 24;
+    }
   }
   for (std::size_t t = first; t < first + count; ++t) {
     WordOptions word_options;
