@@ -5,8 +5,10 @@
 #include <mutex>
 #include <numeric>
 
+#include "remede/base/error.h"
 #include "remede/base/random.h"
 #include "remede/base/threads.h"
+#include "remede/executor/remote/job.h"
 #include "remede/model/predict.h"
 #include "remede/simplify/simplify.h"
 #include "remede/train/improve.h"
@@ -68,23 +70,6 @@ double drift(const Model& model, const Sequences& data, const Recipe& recipe) {
     }
   }
   return static_cast<double>(silent) / static_cast<double>(std::max<std::int64_t>(1, steps));
-}
-
-// What one copy does on its fold.
-struct CopyScore {
-  UnitScores units;
-  double hold = 1;
-  double drift = 0;
-  std::size_t numbers = 0;
-};
-
-CopyScore assess(const Model& model, const Sequences& validation, const Sequences& hold, const Recipe& recipe) {
-  CopyScore c;
-  c.units = score_units(model, validation);
-  c.numbers = stored_numbers(model);
-  c.drift = drift(model, validation, recipe);
-  if (hold.steps() > 0) c.hold = score(model, hold).accuracy;
-  return c;
 }
 
 double sum_of(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
@@ -211,12 +196,57 @@ double seconds_of_choice(std::size_t candidates, const std::vector<Prepared>& fo
   return scale_of(config).trials * work * pass * static_cast<double>(folds.size()) / threads;
 }
 
+CopyWork::CopyWork(const std::vector<Prepared>& folds, const Config& config)
+    : folds_(folds), config_(config), hold_(folds.size()) {
+  for (std::size_t f = 0; f < folds.size(); ++f)
+    if (classifies(folds[f].objective)) hold_[f] = stretched(folds[f].validation, config.recipe);
+}
+
+void CopyWork::work(Model& model, std::size_t fold, bool improves, const std::function<bool()>& stop) const {
+  const Prepared& data = folds_[fold];
+  const Recipe& recipe = config_.recipe;
+  if (improves) {
+    ImproveOptions options;
+    options.passes = recipe.improve_passes;
+    options.gain = recipe.improve_gain;
+    options.effort = recipe.improve_effort * scale_of(config_).trials;
+    options.stop = stop;
+    improve(model, data.training, data.validation, options);
+  }
+  SimplifyOptions options;
+  options.exact.drop_inputs = false;  // one set of columns for all candidates
+  options.tolerance = simplify_tolerance(recipe);
+  options.tolerance.effort *= scale_of(config_).trials;
+  options.tolerance.stop = stop;
+  if (config_.simplify) model = simplify(model, options, &data.training, &data.validation).model;
+}
+
+CopyScore CopyWork::assess(const Model& model, std::size_t fold) const {
+  CopyScore c;
+  c.units = score_units(model, folds_[fold].validation);
+  c.numbers = stored_numbers(model);
+  c.drift = drift(model, folds_[fold].validation, config_.recipe);
+  if (hold_[fold].steps() > 0) c.hold = score(model, hold_[fold]).accuracy;
+  return c;
+}
+
+std::string CopyWork::do_job(ByteReader& job, const Model& like, const std::function<bool()>& stop) const {
+  const auto fold = job.get<std::uint64_t>();
+  if (fold >= folds_.size()) fail("{}: expected one of {} folds, got {}", job.where(), folds_.size(), fold);
+  bool improves = false;
+  job.get(improves);
+  Model model = like;
+  get_all(job, model);
+  check(model, job.where());
+  work(model, fold, improves, stop);
+  return bytes_of(model, assess(model, fold));
+}
+
 std::vector<Candidate> choose(std::vector<std::vector<Model>> models, const std::vector<Prepared>& folds,
                               const Config& config, double solved, Session* session, double after) {
   const Recipe& recipe = config.recipe;
   const bool classes = models.front().front().classifies();
-  std::vector<Sequences> hold(folds.size());
-  for (std::size_t f = 0; f < folds.size() && classes; ++f) hold[f] = stretched(folds[f].validation, recipe);
+  const CopyWork copies(folds, config);
   std::vector<Candidate> all(models.size());
   for (std::size_t i = 0; i < models.size(); ++i) {
     all[i].trained_nodes = models[i].front().node_count();
@@ -237,37 +267,37 @@ std::vector<Candidate> choose(std::vector<std::vector<Model>> models, const std:
     session->expect_in_phase(done / work, 0.0, after);
   };
   // Works on every copy of the first candidates and scores it.
-  const auto on_copies = [&](std::size_t candidates, double cost, const auto& task) {
+  const auto on_copies = [&](std::size_t candidates, double cost, bool exact_moves) {
     std::vector<std::vector<CopyScore>> scores(candidates, std::vector<CopyScore>(folds.size()));
-    parallel_for(candidates * folds.size(), config.threads, [&](std::size_t at, int) {
-      const std::size_t i = at / folds.size(), f = at % folds.size();
-      task(all[i].copies[f], folds[f]);
-      scores[i][f] = assess(all[i].copies[f], folds[f].validation, hold[f], recipe);
+    const auto model = [&](std::size_t at) -> Model& { return all[at / folds.size()].copies[at % folds.size()]; };
+    const auto score_of = [&](std::size_t at) -> CopyScore& { return scores[at / folds.size()][at % folds.size()]; };
+    SharedWork shared;
+    shared.count = candidates * folds.size();
+    shared.here = [&](std::size_t at, int) {
+      copies.work(model(at), at % folds.size(), exact_moves, hurry);
+      score_of(at) = copies.assess(model(at), at % folds.size());
       advance(cost);
-    });
+    };
+    shared.job = [&](std::size_t at) {
+      ByteWriter job = job_of(Job::kCopy);
+      job.put(static_cast<std::uint64_t>(at % folds.size()));
+      job.put(exact_moves);
+      put_all(job, model(at));
+      return job.take();
+    };
+    shared.take = [&](std::size_t at, std::string_view answer) {
+      take_bytes(answer, model(at), score_of(at));
+      advance(cost);
+    };
+    shared.cost = [&](std::size_t at) { return static_cast<double>(model(at).node_count()); };
+    shared.stop = hurry;
+    share(shared, config.threads, session != nullptr ? session->peers() : nullptr);
     for (std::size_t i = 0; i < candidates; ++i) sum_up(all[i], scores[i]);
     order(all, classes, solved, recipe);
   };
-  const auto smaller = [&](Model& model, const Prepared& fold) {
-    SimplifyOptions options;
-    options.exact.drop_inputs = false;  // one set of columns for all candidates
-    options.tolerance = simplify_tolerance(recipe);
-    options.tolerance.effort *= scale_of(config).trials;
-    options.tolerance.stop = hurry;
-    if (config.simplify) model = simplify(model, options, &fold.training, &fold.validation).model;
-  };
-  on_copies(all.size(), kSimplifyCost, smaller);
+  on_copies(all.size(), kSimplifyCost, false);
   if (session != nullptr) session->show_phase("improve");
-  if (improves && !hurry())
-    on_copies(improved, kImproveCost, [&](Model& model, const Prepared& fold) {
-      ImproveOptions options;
-      options.passes = recipe.improve_passes;
-      options.gain = recipe.improve_gain;
-      options.effort = recipe.improve_effort * scale_of(config).trials;
-      options.stop = hurry;
-      improve(model, fold.training, fold.validation, options);
-      smaller(model, fold);
-    });
+  if (improves && !hurry()) on_copies(improved, kImproveCost, true);
   keep_copies(all);
   return all;
 }

@@ -2,6 +2,9 @@
 // validation data choose, and among equals the simplest that holds its memory.
 #pragma once
 
+#include <cstdint>
+#include <functional>
+#include <string>
 #include <vector>
 
 #include "remede/data/sequences.h"
@@ -11,8 +14,21 @@
 #include "remede/train/prepare.h"
 #include "remede/train/score.h"
 #include "remede/train/session.h"
+#include "remede/train/travel.h"
 
 namespace remede {
+
+// What one copy does on its fold.
+struct CopyScore {
+  UnitScores units;
+  double hold = 1;
+  double drift = 0;
+  std::uint64_t numbers = 0;
+};
+template <MaybeConst<CopyScore> T>
+void fields(T& c, auto&& each) {
+  each(c.units, c.hold, c.drift, c.numbers);
+}
 
 struct Candidate {
   std::vector<Model> copies;  // one for each fold
@@ -45,6 +61,23 @@ std::size_t stored_numbers(const Model& model);
 // a hurry, and it is told how far this has come; `after`: seconds for what follows. REQUIRES: at least one of each.
 std::vector<Candidate> choose(std::vector<std::vector<Model>> models, const std::vector<Prepared>& folds,
                               const Config& config, double solved, Session* session = nullptr, double after = 0);
+
+// What choose() does with one copy of a candidate on its fold, and what a peer does with a job of the kind kCopy.
+class CopyWork {
+ public:
+  CopyWork(const std::vector<Prepared>& folds, const Config& config);
+
+  // `improves`: exact moves before it is simplified.
+  void work(Model& model, std::size_t fold, bool improves, const std::function<bool()>& stop) const;
+  CopyScore assess(const Model& model, std::size_t fold) const;
+  // `like`: a model with the schema and settings of the fit.
+  std::string do_job(ByteReader& job, const Model& like, const std::function<bool()>& stop) const;
+
+ private:
+  const std::vector<Prepared>& folds_;
+  const Config& config_;
+  std::vector<Sequences> hold_;  // (folds)
+};
 
 // What simplifying may cost.
 Tolerance simplify_tolerance(const Recipe& recipe);

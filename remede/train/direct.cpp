@@ -3,13 +3,24 @@
 #include <algorithm>
 #include <cmath>
 
-#include "remede/base/threads.h"
+#include "remede/executor/remote/job.h"
 #include "remede/train/greedy_tree.h"
 #include "remede/train/identify.h"
 #include "remede/train/score.h"
 #include "remede/train/state_merging.h"
+#include "remede/train/travel.h"
 
 namespace remede {
+
+template <MaybeConst<GreedyOptions> T>
+void fields(T& o, auto&& each) {
+  each(o.leaves, o.least_in_leaf, o.inputs, o.resample, o.seed, o.stream);
+}
+template <MaybeConst<GreedyTree> T>
+void fields(T& g, auto&& each) {
+  each(g.tree, g.loss, g.wrong);
+}
+
 namespace {
 
 constexpr std::size_t kLeastInLeaf[] = {1, 5, 20};  // steps with a target in a leaf of a greedy tree: all are tried
@@ -96,18 +107,24 @@ void add_machines(const Schema& schema, const std::vector<Prepared>& folds, cons
   }
 }
 
-// One greedy tree for every fold.
+// One for every fold.
+std::vector<GreedyTree> greedy_trees(const std::vector<Prepared>& folds, const GreedyOptions& options) {
+  std::vector<GreedyTree> trees;
+  for (const Prepared& fold : folds) trees.push_back(grow_greedy(fold.data.training, &fold.data.validation, options));
+  return trees;
+}
+
 DirectCandidate greedy_candidate(const Schema& schema, const std::vector<Prepared>& folds, const Config& config,
-                                 const GreedyOptions& options) {
+                                 const GreedyOptions& options, std::vector<GreedyTree> trees) {
   DirectCandidate candidate;
   candidate.loss = candidate.wrong = 0;
   std::vector<int> leaves;
-  for (const Prepared& fold : folds) {
-    GreedyTree grown = grow_greedy(fold.data.training, &fold.data.validation, options);
+  for (std::size_t f = 0; f < folds.size(); ++f) {
+    GreedyTree& grown = trees[f];
     candidate.loss += grown.loss / static_cast<double>(folds.size());
     candidate.wrong += grown.wrong / static_cast<double>(folds.size());
     leaves.push_back(grown.tree.leaf_count());
-    candidate.copies.push_back(model_of_tree(std::move(grown.tree), schema, fold, config, true));
+    candidate.copies.push_back(model_of_tree(std::move(grown.tree), schema, folds[f], config, true));
   }
   candidate.refit = [&schema, &folds, config, options, leaves](std::size_t kept, const TrainingData& all) {
     GreedyOptions same = options;
@@ -119,7 +136,7 @@ DirectCandidate greedy_candidate(const Schema& schema, const std::vector<Prepare
 }
 
 void add_greedy_trees(const Schema& schema, const std::vector<Prepared>& folds, const Config& config,
-                      const std::function<bool()>& stop, DirectModels& found) {
+                      const std::function<bool()>& stop, Peers* peers, DirectModels& found) {
   const Sequences& training = folds.front().data.training;
   if (training.n_x == 0 || static_cast<double>(training.steps()) * training.n_x > config.recipe.greedy_numbers) return;
   std::vector<GreedyOptions> plans;
@@ -137,10 +154,23 @@ void add_greedy_trees(const Schema& schema, const std::vector<Prepared>& folds, 
       config.trees > 1 ? static_cast<std::size_t>(config.recipe.greedy_members) * static_cast<std::size_t>(config.trees)
                        : 0;
   for (std::size_t i = 0; i < members; ++i, ++options.stream) plans.push_back(options);
+  std::vector<std::vector<GreedyTree>> trees(plans.size());
+  SharedWork work;
+  work.count = plans.size();
+  work.here = [&](std::size_t i, int) {
+    if (!stop()) trees[i] = greedy_trees(folds, plans[i]);
+  };
+  work.job = [&](std::size_t i) {
+    ByteWriter job = job_of(Job::kGreedy);
+    put_all(job, plans[i]);
+    return job.take();
+  };
+  work.take = [&](std::size_t i, std::string_view answer) { take_bytes(answer, trees[i]); };
+  work.stop = stop;
+  share(work, config.threads, peers);
   std::vector<std::optional<DirectCandidate>> grown(plans.size());
-  parallel_for(plans.size(), config.threads, [&](std::size_t i, int) {
-    if (!stop()) grown[i] = greedy_candidate(schema, folds, config, plans[i]);
-  });
+  for (std::size_t i = 0; i < plans.size(); ++i)
+    if (!trees[i].empty()) grown[i] = greedy_candidate(schema, folds, config, plans[i], std::move(trees[i]));
   const auto better = [&](const DirectCandidate& a, const DirectCandidate& b) {
     return schema.task == Task::kClassification && a.wrong != b.wrong ? a.wrong < b.wrong : a.loss < b.loss;
   };
@@ -157,7 +187,7 @@ void add_greedy_trees(const Schema& schema, const std::vector<Prepared>& folds, 
 }
 
 void add_systems(const Schema& schema, const std::vector<Prepared>& folds, const Config& config,
-                 const std::function<bool()>& stop, DirectModels& found) {
+                 const std::function<bool()>& stop, Peers* peers, DirectModels& found) {
   const Sequences& training = folds.front().training;
   if (training.steps() < static_cast<std::size_t>(config.recipe.system_length) * training.count()) return;
   if (static_cast<double>(folds.front().data.training.steps()) * training.n_x > kMostSystemNumbers) return;
@@ -168,7 +198,8 @@ void add_systems(const Schema& schema, const std::vector<Prepared>& folds, const
     options.starts = static_cast<int>(scale_of(config).starts * config.recipe.system_starts);
     options.survivors = config.recipe.system_survivors;
     options.work = config.recipe.system_work / static_cast<double>(folds.size());
-    of_fold.push_back(identify(fold.data, static_cast<std::uint64_t>(config.seed), options, config.threads, stop));
+    of_fold.push_back(identify(fold.data, static_cast<std::uint64_t>(config.seed), options, config.threads, stop, peers,
+                               of_fold.size()));
     count = std::min(count, of_fold.back().size());
   }
   for (std::size_t i = 0; i < count; ++i) {
@@ -194,14 +225,20 @@ void add_systems(const Schema& schema, const std::vector<Prepared>& folds, const
 }  // namespace
 
 DirectModels learn_directly(const Schema& schema, const std::vector<Prepared>& folds, const Config& config,
-                            const std::function<bool()>& stop) {
+                            const std::function<bool()>& stop, Peers* peers) {
   DirectModels found;
   if (folds.front().objective != default_objective(schema.task)) return found;
   if (allows_machine(config, schema) && !stop()) add_machines(schema, folds, config, found);
   if (found.solved) return found;
-  if (allows_greedy(config) && !stop()) add_greedy_trees(schema, folds, config, stop, found);
-  if (allows_system(config, schema) && !stop()) add_systems(schema, folds, config, stop, found);
+  if (allows_greedy(config) && !stop()) add_greedy_trees(schema, folds, config, stop, peers, found);
+  if (allows_system(config, schema) && !stop()) add_systems(schema, folds, config, stop, peers, found);
   return found;
+}
+
+std::string do_greedy(ByteReader& job, const std::vector<Prepared>& folds) {
+  const auto options = get_all<GreedyOptions>(job);
+  job.expect_end();
+  return bytes_of(greedy_trees(folds, options));
 }
 
 }  // namespace remede

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "remede/data/dataset.h"
+#include "remede/executor/bytes.h"
+#include "remede/executor/remote/peers.h"
 #include "remede/model/model.h"
 #include "remede/train/config.h"
 #include "remede/train/prepare.h"
@@ -31,6 +33,9 @@ struct DirectModels {
 // What the configuration allows and the data suggest. Stops early, with what is finished, when `stop` says so.
 // REQUIRES: `folds` and `schema` outlive the candidates.
 DirectModels learn_directly(const Schema& schema, const std::vector<Prepared>& folds, const Config& config,
-                            const std::function<bool()>& stop);
+                            const std::function<bool()>& stop, Peers* peers = nullptr);
+
+// What a peer does with a job of the kind kGreedy.
+std::string do_greedy(ByteReader& job, const std::vector<Prepared>& folds);
 
 }  // namespace remede

@@ -206,6 +206,7 @@ std::optional<FrontierChoice> choose_size(std::vector<Candidate>& candidates, co
                    size_of(candidates.front().model()).numbers <= config.recipe.laws_only_numbers;
   options.small_models = leaves_form_open(config) && !options.solved && !session.halt();
   options.refit = !validation_given && folds.front().held_out;
+  options.peers = session.peers();
   options.stop = [&session] { return session.halt(); };
   options.progress = [&session](double) { session.show_phase("small models"); };
   options.worked = [&session, seconds](double share) { session.expect_in_phase(kShareOfSearch * share, seconds, 0.0); };
@@ -243,7 +244,8 @@ Fit fit(const Dataset& training, const Dataset* validation, const Config& asked,
   Session session(callbacks, std::move(base), resume != nullptr ? resume->state : "", config.time_limit, config.recipe);
   const std::vector<Prepared> folds = folds_of_fit(training, validation, config);
   const double small_seconds = seconds_of_small(config, training.schema, folds.front(), session);
-  DirectModels direct = learn_directly(training.schema, folds, config, [&] { return session.halt(); });
+  DirectModels direct = learn_directly(
+      training.schema, folds, config, [&] { return session.halt(); }, session.peers());
   SearchResult found;
   if (!direct.solved) {
     found = run_recipe(config, training.schema, folds, small_seconds, session);

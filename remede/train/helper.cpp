@@ -2,6 +2,7 @@
 
 #include <map>
 #include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -9,6 +10,11 @@
 #include "remede/executor/remote/job.h"
 #include "remede/executor/remote/rounds.h"
 #include "remede/train/begin.h"
+#include "remede/train/choose.h"
+#include "remede/train/direct.h"
+#include "remede/train/frontier/pool.h"
+#include "remede/train/frontier/trends.h"
+#include "remede/train/identify.h"
 #include "remede/train/search.h"
 
 namespace remede {
@@ -20,6 +26,10 @@ struct Helper::State {
         fit(to_bytes(checkpoint_base(data, validation, config))),
         folds(folds_of_fit(data, validation, config)) {
     for (const Prepared& fold : folds) starts_data.push_back(&fold.data);
+    like.schema = data.schema;
+    like.training.settings = settings(config);
+    const Objective& objective = folds.front().objective;
+    if (objective.loss != default_objective(data.schema.task).loss) like.own_objective = objective;
     if (config.recipe.single_start) return;
     for (const Portfolio& stage : draw_portfolios(config, folds.front().data, folds.size()))
       for (const StartPlan& plan : stage.starts) plans[plan.stream] = plan;
@@ -60,14 +70,33 @@ struct Helper::State {
     return answer.take();
   }
 
+  // Made when the first job needs them.
+  const CopyWork& copy_work() {
+    const std::lock_guard lock(mutex);
+    if (!copies) copies.emplace(folds, config);
+    return *copies;
+  }
+  const frontier::SmallModels& small_models() {
+    const std::lock_guard lock(mutex);
+    if (small) return *small;
+    frontier_options.training = &training;
+    frontier_options.prepared = &folds.front();
+    small.emplace(like, frontier::trends_of(config, training.schema), config, frontier_options);
+    return *small;
+  }
+
   const Dataset& training;
   Config config;
   std::string fit;
   std::vector<Prepared> folds;
+  Model like;                                    // a model without its trees
   std::vector<const TrainingData*> starts_data;  // of the folds
   std::map<std::uint64_t, StartPlan> plans;      // by their stream
   std::mutex mutex;                              // of what follows
   std::vector<std::unique_ptr<Executor>> idle;
+  std::optional<CopyWork> copies;
+  FrontierOptions frontier_options;
+  std::optional<frontier::SmallModels> small;
 };
 
 Helper::Helper(const Dataset& training, const Dataset* validation, const Config& config)
@@ -78,14 +107,27 @@ const std::string& Helper::fit() const { return state_->fit; }
 
 std::string Helper::run(std::string_view job, const std::function<bool()>& stop) {
   ByteReader from(job, "job");
-  switch (static_cast<Job>(from.get<std::uint8_t>())) {
+  const auto kind = static_cast<Job>(from.get<std::uint8_t>());
+  switch (kind) {
     case Job::kRound:
       return state_->round(from, stop);
     case Job::kBegin:
       return state_->begin(from);
-    default:
-      fail("job: expected one of a fit, got another");
+    case Job::kCopy:
+      return state_->copy_work().do_job(from, state_->like, stop);
+    case Job::kGreedy:
+      return do_greedy(from, state_->folds);
+    case Job::kRefine:
+      return do_refine(from, state_->starts_data, stop);
+    case Job::kSmallRound:
+    case Job::kPrune:
+    case Job::kFinish:
+    case Job::kRefit:
+      return state_->small_models().do_job(kind, from, stop);
+    case Job::kSmaller:
+      return frontier::do_smaller(from, state_->like, state_->folds.front(), state_->config, stop);
   }
+  fail("job: expected one of a fit, got another");
 }
 
 }  // namespace remede

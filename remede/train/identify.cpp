@@ -4,11 +4,24 @@
 #include <cmath>
 #include <optional>
 
+#include "remede/base/error.h"
 #include "remede/base/random.h"
 #include "remede/base/threads.h"
+#include "remede/executor/remote/job.h"
 #include "remede/train/linear_system.h"
+#include "remede/train/travel.h"
 
 namespace remede {
+
+template <MaybeConst<LevenbergOptions> T>
+void fields(T& o, auto&& each) {
+  each(o.iterations, o.patience, o.ridge, o.damping, o.most_damping);
+}
+template <MaybeConst<Identified> T>
+void fields(T& i, auto&& each) {
+  each(i.parameters, i.loss, i.iterations);
+}
+
 namespace {
 
 constexpr std::uint64_t kIdentifyStream = 0x6964656e00000000;  // apart from the other random numbers of a fit
@@ -28,21 +41,45 @@ LinearSystemOptions draw(Random& random) {
   return options;
 }
 
-// Refines those with a start, at most `most` of them as far as the work allows, and puts the best first.
-void refine(std::vector<Identified>& all, const TrainingData& data, const LevenbergOptions& options, double work,
-            int threads, const std::function<bool()>& stop) {
+struct Refining {
+  const TrainingData& data;
+  std::size_t fold = 0;
+  int threads = 1;
+  const std::function<bool()>& stop;
+  Peers* peers = nullptr;
+};
+
+void refine_one(Identified& one, const TrainingData& data, const LevenbergOptions& options,
+                const std::function<bool()>& stop) {
+  LevenbergResult found =
+      levenberg(one.parameters, data.training, data.continues, &data.validation, data.fill, options, stop);
+  one = {std::move(found.parameters), found.validation_loss, one.iterations + found.iterations};
+}
+
+// Refines those with a start, at most as far as the work allows, and puts the best first.
+void refine(std::vector<Identified>& all, const LevenbergOptions& options, double work, const Refining& how) {
   std::size_t affordable = 0;
   for (double spent = 0; affordable < all.size(); ++affordable) {
-    spent += levenberg_work(all[affordable].parameters.shape, data.training) * options.iterations;
+    spent += levenberg_work(all[affordable].parameters.shape, how.data.training) * options.iterations;
     if (spent > work) break;
   }
   all.resize(affordable);
-  parallel_for(all.size(), threads, [&](std::size_t i, int) {
-    if (stop && stop()) return;
-    LevenbergResult found =
-        levenberg(all[i].parameters, data.training, data.continues, &data.validation, data.fill, options, stop);
-    all[i] = {std::move(found.parameters), found.validation_loss, all[i].iterations + found.iterations};
-  });
+  SharedWork shared;
+  shared.count = all.size();
+  shared.here = [&](std::size_t i, int) {
+    if (!(how.stop && how.stop())) refine_one(all[i], how.data, options, how.stop);
+  };
+  shared.job = [&](std::size_t i) {
+    ByteWriter job = job_of(Job::kRefine);
+    job.put(static_cast<std::uint64_t>(how.fold));
+    put_all(job, options);
+    put_all(job, all[i]);
+    return job.take();
+  };
+  shared.take = [&](std::size_t i, std::string_view answer) { take_bytes(answer, all[i]); };
+  shared.cost = [&](std::size_t i) { return levenberg_work(all[i].parameters.shape, how.data.training); };
+  shared.stop = how.stop;
+  share(shared, how.threads, how.peers);
   std::erase_if(all, [](const Identified& one) { return !std::isfinite(one.loss); });
   std::stable_sort(all.begin(), all.end(), [](const Identified& a, const Identified& b) { return a.loss < b.loss; });
 }
@@ -50,7 +87,7 @@ void refine(std::vector<Identified>& all, const TrainingData& data, const Levenb
 }  // namespace
 
 std::vector<Identified> identify(const TrainingData& data, std::uint64_t seed, const IdentifyOptions& options,
-                                 int threads, const std::function<bool()>& stop) {
+                                 int threads, const std::function<bool()>& stop, Peers* peers, std::size_t fold) {
   if (data.training.value.empty()) return {};
   std::vector<std::optional<Parameters<float>>> starts(static_cast<std::size_t>(options.starts));
   std::vector<Random> random;
@@ -69,10 +106,25 @@ std::vector<Identified> identify(const TrainingData& data, std::uint64_t seed, c
     if (start) all.push_back({std::move(*start), 0.0, 0});
   LevenbergOptions first = options.refine;
   first.iterations = options.first_iterations;
-  refine(all, data, first, options.work / 2, threads, stop);
+  const Refining how{data, fold, threads, stop, peers};
+  refine(all, first, options.work / 2, how);
   if (all.size() > static_cast<std::size_t>(options.survivors)) all.resize(static_cast<std::size_t>(options.survivors));
-  refine(all, data, options.refine, options.work / 2, threads, stop);
+  refine(all, options.refine, options.work / 2, how);
   return all;
+}
+
+std::string do_refine(ByteReader& job, const std::vector<const TrainingData*>& folds,
+                      const std::function<bool()>& stop) {
+  const auto fold = job.get<std::uint64_t>();
+  if (fold >= folds.size()) fail("{}: expected one of {} folds, got {}", job.where(), folds.size(), fold);
+  const auto options = get_all<LevenbergOptions>(job);
+  auto one = get_all<Identified>(job);
+  const Sequences& training = folds[fold]->training;
+  if (!fits_levenberg(one.parameters.shape) || one.parameters.shape.n_x != training.n_x ||
+      one.parameters.shape.n_y != training.n_y || one.parameters.values.size() != one.parameters.shape.total())
+    fail("{}: expected a system of these data, got another", job.where());
+  refine_one(one, *folds[fold], options, stop);
+  return bytes_of(one);
 }
 
 }  // namespace remede

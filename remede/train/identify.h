@@ -6,7 +6,9 @@
 #include <functional>
 #include <vector>
 
+#include "remede/executor/bytes.h"
 #include "remede/executor/parameters.h"
+#include "remede/executor/remote/peers.h"
 #include "remede/executor/training_data.h"
 #include "remede/train/levenberg.h"
 
@@ -26,8 +28,14 @@ struct Identified {
   int iterations = 0;
 };
 
-// Best first; empty where the data are not suited. The result does not depend on the number of threads.
+// Best first; empty where the data are not suited. The result depends neither on the number of threads nor on peers, to
+// whom these data are those of fold `fold`.
 std::vector<Identified> identify(const TrainingData& data, std::uint64_t seed, const IdentifyOptions& options,
-                                 int threads, const std::function<bool()>& stop = {});
+                                 int threads, const std::function<bool()>& stop = {}, Peers* peers = nullptr,
+                                 std::size_t fold = 0);
+
+// What a peer does with a job of the kind kRefine. `folds`: the data of each.
+std::string do_refine(ByteReader& job, const std::vector<const TrainingData*>& folds,
+                      const std::function<bool()>& stop);
 
 }  // namespace remede

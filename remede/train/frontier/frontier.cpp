@@ -51,7 +51,7 @@ FrontierChoice choose_on_frontier(const std::vector<Candidate>& candidates, cons
   std::optional<frontier::SmallModels> small;
   if (options.small_models) {
     small.emplace(candidates.front().copies.front(), trend, config, options);
-    for (Entry& e : small->entries()) entries.push_back(std::move(e));
+    for (Entry& e : small->search()) entries.push_back(std::move(e));
   }
   if (entries.empty())
     fail("expected a model that keeps to the trends given, got none: train with more data or without them");
@@ -66,12 +66,13 @@ FrontierChoice choose_on_frontier(const std::vector<Candidate>& candidates, cons
   const std::vector<const Entry*> shown = shown_entries(entries, chosen);
   choice.frontier.points.resize(shown.size());
   parallel_for(shown.size(), config.threads, [&](std::size_t i, int) {
-    const Entry& e = *shown[i];
-    FrontierPoint& point = choice.frontier.points[i];
-    point = point_of(e, validation, &e == chosen);
-    if (!e.snapshot || !options.refit || options.stop()) return;
-    point.model = small->refitted(e);
+    choice.frontier.points[i] = point_of(*shown[i], validation, shown[i] == chosen);
   });
+  if (small && options.refit) {
+    std::vector<std::optional<Model>> again = small->refitted(shown);
+    for (std::size_t i = 0; i < shown.size(); ++i)
+      if (again[i]) choice.frontier.points[i].model = std::move(*again[i]);
+  }
   choice.validation = score(chosen->model, validation);
   choice.candidate = chosen->candidate;
   const auto chosen_at = static_cast<std::size_t>(std::find(shown.begin(), shown.end(), chosen) - shown.begin());

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "remede/data/dataset.h"
+#include "remede/executor/remote/peers.h"
 #include "remede/model/model.h"
 #include "remede/model/size.h"
 #include "remede/train/choose.h"
@@ -38,6 +39,7 @@ struct FrontierOptions {
   bool solved = false;                   // the first candidate leaves nothing to learn: it is chosen
   bool small_models = true;              // look for models whose cells have laws; else only the candidates compete
   bool refit = true;                     // small models learn from the held-out data as well, at the end
+  Peers* peers = nullptr;                // who do a part of the work
   std::function<bool()> stop;            // end with what is there
   std::function<void(double)> progress;  // after a round of the search for small models: the share that is done
   std::function<void(double)> worked;    // the same more often, from any thread

@@ -1,10 +1,12 @@
 #include "remede/train/frontier/learner.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 #include <utility>
 
+#include "remede/base/error.h"
 #include "remede/train/frontier/trends.h"
 
 namespace remede::frontier {
@@ -195,6 +197,41 @@ std::vector<double> Learner::usual_state() {
   }
   for (double& v : mean) v /= std::max(weight, 1e-30);
   return mean;
+}
+
+void Learner::save(ByteWriter& to) const {
+  for (const std::uint64_t word : random_.state()) to.put(word);
+  put_all(to, p_);
+  put_all(to, options_);
+  for (const std::vector<double>* values : {&m_, &v_}) to.put(*values);
+  to.put(std::vector<std::uint64_t>(order_.begin(), order_.end()));
+  to.put(static_cast<std::uint64_t>(next_));
+  to.put(after_);
+  to.put(m_decay_);
+  to.put(v_decay_);
+}
+
+void Learner::load(ByteReader& from) {
+  std::array<std::uint64_t, 4> state{};
+  for (std::uint64_t& word : state) from.get(word);
+  random_.set_state(state);
+  const laws::Shape shape = p_.shape;
+  get_all(from, p_);
+  if (p_.shape != shape || p_.values.size() != shape.total() || p_.used.size() != shape.total() ||
+      p_.side.size() != static_cast<std::size_t>(shape.nodes()) || p_.missing_right.size() != p_.side.size())
+    fail("{}: expected the numbers of this start, got others", from.where());
+  get_all(from, options_);
+  for (std::vector<double>* values : {&m_, &v_}) from.get(*values, p_.values.size());
+  std::vector<std::uint64_t> order;
+  from.get(order);
+  order_.assign(order.begin(), order.end());
+  next_ = from.get<std::uint64_t>();
+  for (const std::size_t block : order_)
+    if (block >= lanes_->blocks.size()) fail("{}: expected a block of these data, got {}", from.where(), block);
+  from.get(after_, after_.size());
+  from.get(m_decay_);
+  from.get(v_decay_);
+  prepare();
 }
 
 }  // namespace remede::frontier

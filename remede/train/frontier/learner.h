@@ -5,7 +5,9 @@
 #include <vector>
 
 #include "remede/base/random.h"
+#include "remede/executor/bytes.h"
 #include "remede/train/frontier/problem.h"
+#include "remede/train/travel.h"
 
 namespace remede::frontier {
 
@@ -26,6 +28,15 @@ struct Judged {
   double wrong = 0;
 };
 
+template <MaybeConst<LearnerOptions> T>
+void fields(T& o, auto&& each) {
+  each(o.rate, o.l1, o.answer_decay, o.noise, o.offset, o.learn_index);
+}
+template <MaybeConst<Judged> T>
+void fields(T& j, auto&& each) {
+  each(j.loss, j.wrong);
+}
+
 class Learner {
  public:
   Learner(const Problem& problem, const laws::LaneData& lanes, laws::Parameters parameters, std::vector<double> rates,
@@ -43,6 +54,10 @@ class Learner {
   LearnerOptions& options() { return options_; }
   const std::vector<double>& second_moment() const { return v_; }  // of the gradient of every number
   std::size_t updates_per_pass() const;
+
+  // All that moves, exact bits. load() continues a learner that was made in the same way.
+  void save(ByteWriter& to) const;
+  void load(ByteReader& from);
   double kernel_steps() const { return kernel_steps_; }  // run so far
 
  private:

@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "remede/base/error.h"
 #include "remede/base/threads.h"
 #include "remede/model/ranges.h"
 #include "remede/simplify/simplify.h"
@@ -80,6 +81,17 @@ std::vector<const Snapshot*> worth_finishing(const Problem& problem, const std::
   return all;
 }
 
+// REQUIRES nothing of the snapshot, which came as bytes.
+void check_snapshot(const Problem& problem, const Snapshot& s, const std::string& where) {
+  const laws::Parameters& p = s.parameters;
+  const auto nodes = static_cast<std::size_t>(p.shape.nodes());
+  if (p.shape.depth > laws::kMostDepth || p.shape.n_x != problem.n_x || p.shape.n_y != problem.n_y ||
+      p.shape.cells() > laws::kMostLawCells || p.shape.first.size() != p.shape.law.size() ||
+      p.values.size() != p.shape.total() || p.used.size() != p.values.size() || s.rates.size() != p.values.size() ||
+      p.side.size() != nodes || p.missing_right.size() != nodes)
+    fail("{}: expected a small model of these data, got another", where);
+}
+
 SimplifyOptions looser_by(double times, const Recipe& recipe, const std::function<bool()>& stop) {
   SimplifyOptions looser;
   looser.exact.drop_inputs = false;
@@ -93,7 +105,34 @@ SimplifyOptions looser_by(double times, const Recipe& recipe, const std::functio
   return looser;
 }
 
+void make_smaller(Model& model, double times, const Prepared& data, const Config& config,
+                  const std::function<bool()>& stop) {
+  model = simplify(model, looser_by(times, config.recipe, stop), &data.training, &data.validation).model;
+}
+
+// An entry that was worked on elsewhere.
+void note_units(Entry& e) {
+  e.size = size_of(e.model);
+  e.merit = e.units.mean_merit();
+}
+void take_entry(std::string_view answer, Entry& e) {
+  take_bytes(answer, e.model, e.units);
+  note_units(e);
+}
+
 }  // namespace
+
+std::string do_smaller(ByteReader& job, const Model& like, const Prepared& data, const Config& config,
+                       const std::function<bool()>& stop) {
+  Entry e;
+  e.model = like;
+  const auto times = job.get<double>();
+  get_all(job, e.model);
+  check(e.model, job.where());
+  if (times > 0) make_smaller(e.model, times, data, config, stop);
+  assess_entry(e, judging_data(data.training, data.validation, config.recipe));
+  return bytes_of(e.model, e.units);
+}
 
 std::vector<Entry> candidate_entries(const std::vector<Candidate>& candidates, const std::vector<Trend>& trend,
                                      const Config& config, const FrontierOptions& options) {
@@ -112,13 +151,25 @@ std::vector<Entry> candidate_entries(const std::vector<Candidate>& candidates, c
     wanted.emplace_back(std::move(e), 0);
   }
   const Sequences judging = judging_data(data.training, data.validation, config.recipe);
-  parallel_for(wanted.size(), config.threads, [&](std::size_t i, int) {
+  SharedWork work;
+  work.count = wanted.size();
+  work.here = [&](std::size_t i, int) {
     auto& [entry, times] = wanted[i];
-    if (times > 0 && !options.stop())
-      entry.model =
-          simplify(entry.model, looser_by(times, config.recipe, options.stop), &data.training, &data.validation).model;
+    if (times > 0 && !options.stop()) make_smaller(entry.model, times, data, config, options.stop);
     assess_entry(entry, judging);
-  });
+  };
+  work.job = [&](std::size_t i) {
+    ByteWriter job = job_of(Job::kSmaller);
+    put_all(job, wanted[i].second);
+    put_all(job, wanted[i].first.model);
+    return job.take();
+  };
+  work.take = [&](std::size_t i, std::string_view answer) { take_entry(answer, wanted[i].first); };
+  work.cost = [&](std::size_t i) {
+    return (1 + wanted[i].second) * static_cast<double>(size_of(wanted[i].first.model).numbers);
+  };
+  work.stop = options.stop;
+  share(work, config.threads, options.peers);
   std::vector<Entry> entries;
   for (auto& [entry, times] : wanted)
     if (keeps_trends(entry.model, trend)) entries.push_back(std::move(entry));
@@ -160,27 +211,94 @@ SmallModels::SmallModels(const Model& like, const std::vector<Trend>& trend, con
   const Sequences weighted = with_class_weights(data.training, config);
   judging_ = judging_data(data.training, data.validation, config.recipe);
   problem_ = std::make_unique<Problem>(make_problem(weighted, judging_, trend, &data.objective, config.recipe));
-  SearchOptions search = small_search(config, data.training.steps());
-  search.stop = options.stop;
-  search.progress = options.progress;
-  if (options.worked) search.worked = options.worked;
+}
+
+std::vector<Entry> SmallModels::search() const {
+  SearchOptions search = small_search(config_, options_.prepared->training.steps());
+  search.peers = options_.peers;
+  search.stop = options_.stop;
+  search.progress = options_.progress;
+  if (options_.worked) search.worked = options_.worked;
   const std::vector<Snapshot> snapshots = search_small_models(*problem_, search);
   const std::vector<const Snapshot*> kept = worth_finishing(*problem_, snapshots);
-  entries_.resize(kept.size());
-  parallel_for(kept.size(), config.threads, [&](std::size_t i, int) {
-    Entry& e = entries_[i];
-    e.snapshot = *kept[i];
-    Learner learner(*problem_, problem_->training, e.snapshot->parameters, e.snapshot->rates, e.snapshot->options,
-                    search.seed, e.snapshot->stream);
-    learner.advance(std::min(static_cast<std::size_t>(config.recipe.small_last_updates), search.most_updates), 0.4,
-                    0.01, options.stop);
-    if (merit(*problem_, learner.judge(problem_->validation)) <= merit(*problem_, e.snapshot->validation))
-      e.snapshot->parameters = learner.parameters();
-    e.model =
-        rounded_model(model_of(e.snapshot->parameters), data.training, data.validation, config.recipe, options.stop);
-    note_ranges(e.model, data.training);
-    assess_entry(e, judging_);
-  });
+  std::vector<Entry> entries(kept.size());
+  for (std::size_t i = 0; i < kept.size(); ++i) entries[i].snapshot = *kept[i];
+  SharedWork work;
+  work.count = entries.size();
+  work.here = [&](std::size_t i, int) { finish(entries[i], options_.stop); };
+  work.job = [&](std::size_t i) {
+    ByteWriter job = job_of(Job::kFinish);
+    put_all(job, *entries[i].snapshot);
+    return job.take();
+  };
+  work.take = [&](std::size_t i, std::string_view answer) {
+    entries[i].model = like_;
+    take_bytes(answer, entries[i].snapshot->parameters, entries[i].model, entries[i].units);
+    note_units(entries[i]);
+  };
+  work.cost = [&](std::size_t i) { return static_cast<double>(entries[i].snapshot->numbers); };
+  work.stop = options_.stop;
+  share(work, config_.threads, options_.peers);
+  return entries;
+}
+
+// More updates, where they help; the numbers rounded.
+void SmallModels::finish(Entry& e, const Stop& stop) const {
+  const Prepared& data = *options_.prepared;
+  const SearchOptions search = small_search(config_, data.training.steps());
+  Learner learner(*problem_, problem_->training, e.snapshot->parameters, e.snapshot->rates, e.snapshot->options,
+                  search.seed, e.snapshot->stream);
+  learner.advance(std::min(static_cast<std::size_t>(config_.recipe.small_last_updates), search.most_updates), 0.4, 0.01,
+                  stop);
+  if (merit(*problem_, learner.judge(problem_->validation)) <= merit(*problem_, e.snapshot->validation))
+    e.snapshot->parameters = learner.parameters();
+  e.model = rounded_model(model_of(e.snapshot->parameters), data.training, data.validation, config_.recipe, stop);
+  note_ranges(e.model, data.training);
+  assess_entry(e, judging_);
+}
+
+std::string SmallModels::do_job(Job kind, ByteReader& job, const Stop& stop) const {
+  const auto seed = static_cast<std::uint64_t>(config_.seed);
+  if (kind == Job::kSmallRound) return do_small_round(job, *problem_, seed, stop);
+  if (kind == Job::kPrune) return do_prune(job, *problem_, seed, stop);
+  Entry e;
+  e.snapshot = get_all<Snapshot>(job);
+  check_snapshot(*problem_, *e.snapshot, job.where());
+  if (kind == Job::kFinish) {
+    finish(e, stop);
+    return bytes_of(e.snapshot->parameters, e.model, e.units);
+  }
+  e.model = like_;
+  get_all(job, e.model);
+  check(e.model, job.where());
+  return bytes_of(refit(e, stop));
+}
+
+std::vector<std::optional<Model>> SmallModels::refitted(const std::vector<const Entry*>& entries) const {
+  std::vector<std::optional<Model>> models(entries.size());
+  std::vector<std::size_t> small;
+  for (std::size_t i = 0; i < entries.size(); ++i)
+    if (entries[i]->snapshot) small.push_back(i);
+  SharedWork work;
+  work.count = small.size();
+  work.here = [&](std::size_t i, int) {
+    if (!options_.stop()) models[small[i]] = refit(*entries[small[i]], options_.stop);
+  };
+  work.job = [&](std::size_t i) {
+    ByteWriter job = job_of(Job::kRefit);
+    put_all(job, *entries[small[i]]->snapshot);
+    put_all(job, entries[small[i]]->model);
+    return job.take();
+  };
+  work.take = [&](std::size_t i, std::string_view answer) {
+    Model model = like_;
+    take_bytes(answer, model);
+    models[small[i]] = std::move(model);
+  };
+  work.cost = [&](std::size_t i) { return static_cast<double>(entries[small[i]]->snapshot->numbers); };
+  work.stop = options_.stop;
+  share(work, config_.threads, options_.peers);
+  return models;
 }
 
 Model SmallModels::model_of(const laws::Parameters& parameters) const {
@@ -191,15 +309,15 @@ Model SmallModels::model_of(const laws::Parameters& parameters) const {
   return model;
 }
 
-Model SmallModels::refitted(const Entry& entry) const {
+Model SmallModels::refit(const Entry& entry, const Stop& stop) const {
   const Sequences all = thinned(options_.training->sequences, config_.recipe);
   const Sequences weighted = with_class_weights(all, config_);
   const laws::LaneData lanes = lanes_on_scale(*problem_, weighted);
   const Snapshot& s = *entry.snapshot;
   Learner learner(*problem_, lanes, s.parameters, s.rates, s.options, static_cast<std::uint64_t>(config_.seed),
                   s.stream);
-  learner.advance(static_cast<std::size_t>(config_.recipe.small_last_updates), 0.4, 0.01, options_.stop);
-  Model model = rounded_model(model_of(learner.parameters()), all, all, config_.recipe, options_.stop);
+  learner.advance(static_cast<std::size_t>(config_.recipe.small_last_updates), 0.4, 0.01, stop);
+  Model model = rounded_model(model_of(learner.parameters()), all, all, config_.recipe, stop);
   note_ranges(model, all);
   const bool better = units_of(model, weighted).mean_merit() <= units_of(entry.model, weighted).mean_merit();
   return better ? model : entry.model;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "remede/executor/remote/job.h"
 #include "remede/model/size.h"
 #include "remede/train/frontier/frontier.h"
 #include "remede/train/frontier/search.h"
@@ -35,19 +36,30 @@ double seconds_of_small_models(const Prepared& data, const std::vector<Trend>& t
 // The models whose cells have laws: searched for, finished and rounded.
 class SmallModels {
  public:
+  // `like`: what schema and settings they have.
   SmallModels(const Model& like, const std::vector<Trend>& trend, const Config& config, const FrontierOptions& options);
-  std::vector<Entry>& entries() { return entries_; }
-  Model refitted(const Entry& entry) const;  // to all data, the structure as it is
+  std::vector<Entry> search() const;
+  // Learn from all data, their structures as they are. Nothing where an entry is no small model, or time is up.
+  std::vector<std::optional<Model>> refitted(const std::vector<const Entry*>& entries) const;
+
+  // What a peer does with a job of the kinds kSmallRound, kPrune, kFinish and kRefit.
+  std::string do_job(Job kind, ByteReader& job, const std::function<bool()>& stop) const;
 
  private:
+  using Stop = std::function<bool()>;
   Model model_of(const laws::Parameters& parameters) const;
+  void finish(Entry& entry, const Stop& stop) const;
+  Model refit(const Entry& entry, const Stop& stop) const;
 
   const Config& config_;
   const FrontierOptions& options_;
   Model like_;  // schema and settings
   Sequences judging_;
   std::unique_ptr<Problem> problem_;
-  std::vector<Entry> entries_;
 };
+
+// What a peer does with a job of the kind kSmaller. `like`: as above.
+std::string do_smaller(ByteReader& job, const Model& like, const Prepared& data, const Config& config,
+                       const std::function<bool()>& stop);
 
 }  // namespace remede::frontier

@@ -25,6 +25,11 @@ struct Snapshot {
   std::uint64_t stream = 0;
 };
 
+template <MaybeConst<Snapshot> T>
+void fields(T& s, auto&& each) {
+  each(s.parameters, s.numbers, s.cells, s.validation, s.rates, s.options, s.stream);
+}
+
 // The models that the learner goes through, from what it holds down to Recipe::prune_until.
 std::vector<Snapshot> prune(const Problem& problem, Learner& learner, const std::vector<double>& rates,
                             std::uint64_t stream, std::size_t polish_updates, const std::function<bool()>& stop);

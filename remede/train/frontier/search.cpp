@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "remede/base/threads.h"
+#include "remede/executor/remote/job.h"
 #include "remede/train/frontier/start.h"
 #include "remede/train/frontier/units.h"
 
@@ -19,12 +20,37 @@ namespace {
 constexpr double kReplaysOfRound = 80;  // of pruning, about: for its forecast
 
 struct Runner {
+  std::uint64_t number = 0;
   Start start;
   std::unique_ptr<Learner> learner;
   laws::Parameters best;
   Judged judged;
   double merit = std::numeric_limits<double>::infinity();
 };
+
+Runner make_runner(const Problem& problem, std::uint64_t seed, std::uint64_t number) {
+  Runner r;
+  r.number = number;
+  r.start = draw_start(problem, seed, number);
+  r.learner = std::make_unique<Learner>(problem, problem.training, r.start.parameters, r.start.rates, r.start.options,
+                                        seed, r.start.stream);
+  return r;
+}
+
+// What its number does not determine.
+void put_runner(const Runner& r, ByteWriter& to) {
+  r.learner->save(to);
+  put_all(to, r.best);
+  put_all(to, r.judged);
+  put_all(to, r.merit);
+}
+void get_runner(ByteReader& from, Runner& r) {
+  r.learner->load(from);
+  get_all(from, r.best);
+  get_all(from, r.judged);
+  get_all(from, r.merit);
+  from.expect_end();
+}
 
 void validate(const Problem& problem, Runner& r) {
   const Judged judged = r.learner->judge(problem.validation);
@@ -33,6 +59,26 @@ void validate(const Problem& problem, Runner& r) {
   r.merit = m;
   r.judged = judged;
   r.best = r.learner->parameters();
+}
+
+// One round. `validated`: called after each of its parts, with their number.
+template <typename Validated>
+void train_runner(const Problem& problem, Runner& r, std::size_t updates, bool last, const std::function<bool()>& stop,
+                  const Validated& validated) {
+  constexpr std::size_t kParts = 4;
+  for (std::size_t part = 0; part < kParts && !stop(); ++part) {
+    const double from = last ? 1.0 - static_cast<double>(part) / kParts : 1.0;
+    const double to = last ? 1.0 - static_cast<double>(part + 1) / kParts : 1.0;
+    r.learner->advance(updates / kParts + 1, from, std::max(to, 0.02), stop);
+    validate(problem, r);
+    validated(1.0 / kParts);
+  }
+}
+
+std::vector<Snapshot> prune_runner(const Problem& problem, Runner& r, std::size_t updates,
+                                   const std::function<bool()>& stop) {
+  r.learner->set_parameters(r.best);
+  return prune(problem, *r.learner, r.start.rates, r.start.stream, updates, stop);
 }
 
 // Products of one step, about. asked: the share of the steps that have an answer.
@@ -93,10 +139,7 @@ class SmallSearch {
       : problem_(problem), recipe_(problem.recipe), options_(options), asked_(share_asked(problem.training)) {
     double cost = 0;
     for (std::size_t i = 0; i < static_cast<std::size_t>(options.starts); ++i) {
-      Runner r;
-      r.start = draw_start(problem, options.seed, i);
-      r.learner = std::make_unique<Learner>(problem, problem.training, r.start.parameters, r.start.rates,
-                                            r.start.options, options.seed, r.start.stream);
+      Runner r = make_runner(problem, options.seed, i);
       per_update_ = static_cast<double>(problem.training.steps()) / static_cast<double>(r.learner->updates_per_pass());
       cost += cost_of(r.start.parameters, asked_);
       runners_.push_back(std::move(r));
@@ -144,18 +187,32 @@ class SmallSearch {
   // A round: every runner gets the same share of its work.
   void train(bool last) {
     const std::size_t among = runners_.size();
-    parallel_for(runners_.size(), options_.threads, [&](std::size_t i, int) {
-      constexpr std::size_t kParts = 4;
-      Runner& r = runners_[i];
-      const std::size_t updates = updates_of(r, among);
-      for (std::size_t part = 0; part < kParts && !options_.stop(); ++part) {
-        const double from = last ? 1.0 - static_cast<double>(part) / kParts : 1.0;
-        const double to = last ? 1.0 - static_cast<double>(part + 1) / kParts : 1.0;
-        r.learner->advance(updates / kParts + 1, from, std::max(to, 0.02), options_.stop);
-        validate(problem_, r);
-        note_work(static_cast<double>(updates) / kParts * per_update_ * cost_of(r.start.parameters, asked_));
-      }
-    });
+    const auto cost = [&](std::size_t i) {
+      const Runner& r = runners_[i];
+      return static_cast<double>(updates_of(r, among)) * per_update_ * cost_of(r.start.parameters, asked_);
+    };
+    SharedWork work;
+    work.count = runners_.size();
+    work.here = [&](std::size_t i, int) {
+      train_runner(problem_, runners_[i], updates_of(runners_[i], among), last, options_.stop,
+                   [&](double share) { note_work(share * cost(i)); });
+    };
+    work.job = [&](std::size_t i) {
+      ByteWriter job = job_of(Job::kSmallRound);
+      job.put(runners_[i].number);
+      job.put(static_cast<std::uint64_t>(updates_of(runners_[i], among)));
+      job.put(last);
+      put_runner(runners_[i], job);
+      return job.take();
+    };
+    work.take = [&](std::size_t i, std::string_view answer) {
+      ByteReader from(answer, "answer of a peer");
+      get_runner(from, runners_[i]);
+      note_work(cost(i));
+    };
+    work.cost = cost;
+    work.stop = options_.stop;
+    share(work, options_.threads, options_.peers);
   }
 
   // Of a runner in one round, in which so many take part.
@@ -224,13 +281,28 @@ class SmallSearch {
     const Pruning plan = plan_pruning();
     const std::vector<std::size_t> paths = paths_of(runners_, plan.paths);
     std::vector<std::vector<Snapshot>> found(paths.size());
-    parallel_for(paths.size(), options_.threads, [&](std::size_t i, int) {
+    SharedWork work;
+    work.count = paths.size();
+    work.here = [&](std::size_t i, int) {
       Runner& r = runners_[paths[i]];
       if (!std::isfinite(r.merit) || options_.stop()) return;
-      r.learner->set_parameters(r.best);
-      found[i] = prune(problem_, *r.learner, r.start.rates, r.start.stream, plan.updates, options_.stop);
+      found[i] = prune_runner(problem_, r, plan.updates, options_.stop);
       note_work(plan.work);
-    });
+    };
+    work.job = [&](std::size_t i) {
+      ByteWriter job = job_of(Job::kPrune);
+      job.put(runners_[paths[i]].number);
+      job.put(static_cast<std::uint64_t>(plan.updates));
+      put_runner(runners_[paths[i]], job);
+      return job.take();
+    };
+    work.take = [&](std::size_t i, std::string_view answer) {
+      take_bytes(answer, found[i]);
+      note_work(plan.work);
+    };
+    work.cost = [&](std::size_t i) { return cost_of(runners_[paths[i]].start.parameters, asked_); };
+    work.stop = options_.stop;
+    share(work, options_.threads, options_.peers);
     return found;
   }
 
@@ -253,6 +325,26 @@ double merit(const Problem& problem, const Judged& judged) {
 
 double forecast_small_models(const Problem& problem, const SearchOptions& options) {
   return SmallSearch(problem, options).forecast();
+}
+
+std::string do_small_round(ByteReader& job, const Problem& problem, std::uint64_t seed,
+                           const std::function<bool()>& stop) {
+  Runner r = make_runner(problem, seed, job.get<std::uint64_t>());
+  const auto updates = job.get<std::uint64_t>();
+  bool last = false;
+  job.get(last);
+  get_runner(job, r);
+  train_runner(problem, r, updates, last, stop, [](double) {});
+  ByteWriter answer;
+  put_runner(r, answer);
+  return answer.take();
+}
+
+std::string do_prune(ByteReader& job, const Problem& problem, std::uint64_t seed, const std::function<bool()>& stop) {
+  Runner r = make_runner(problem, seed, job.get<std::uint64_t>());
+  const auto updates = job.get<std::uint64_t>();
+  get_runner(job, r);
+  return bytes_of(std::isfinite(r.merit) ? prune_runner(problem, r, updates, stop) : std::vector<Snapshot>());
 }
 
 std::vector<Snapshot> search_small_models(const Problem& problem, const SearchOptions& options) {

@@ -5,6 +5,7 @@
 
 #include "remede/data/sequences.h"
 #include "remede/model/model.h"
+#include "remede/train/travel.h"
 
 namespace remede::frontier {
 
@@ -18,6 +19,10 @@ struct Units {
   double mean_shown() const;
   double error_of_shown() const;  // standard error of mean_shown
 };
+template <MaybeConst<Units> T>
+void fields(T& u, auto&& each) {
+  each(u.merit, u.shown, u.weight);
+}
 Units units_of(const Model& model, const Sequences& data);
 
 // The merit of the best constant answer.
