@@ -1,6 +1,5 @@
 #include "remede/base/random.h"
 
-#include <bit>
 #include <cmath>
 
 #include "remede/base/arithmetic.h"
@@ -20,29 +19,9 @@ Random::Random(std::uint64_t seed, std::uint64_t stream) {
   for (auto& word : state_) word = splitmix(s);
 }
 
-std::uint64_t Random::bits() {
-  const std::uint64_t result = std::rotl(state_[0] + state_[3], 23) + state_[0];
-  const std::uint64_t t = state_[1] << 17;
-  state_[2] ^= state_[0];
-  state_[3] ^= state_[1];
-  state_[1] ^= state_[2];
-  state_[0] ^= state_[3];
-  state_[2] ^= t;
-  state_[3] = std::rotl(state_[3], 45);
-  return result;
-}
-
 double Random::uniform() { return static_cast<double>(bits() >> 11) * 0x1.0p-53; }
 
 double Random::uniform(double low, double high) { return low + (high - low) * uniform(); }
-
-std::uint64_t Random::below(std::uint64_t n) {
-  const std::uint64_t limit = -n % n;  // values below it would favour small results
-  for (;;) {
-    const std::uint64_t b = bits();
-    if (b >= limit) return b % n;
-  }
-}
 
 double Random::normal() {
   for (;;) {  // the polar method; only one of the pair is used, so that the state is the whole state

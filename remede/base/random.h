@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <span>
 
@@ -13,11 +14,27 @@ class Random {
   // Streams of different `stream` numbers under one seed are independent: use them instead of sharing a generator.
   explicit Random(std::uint64_t seed, std::uint64_t stream = 0);
 
-  std::uint64_t bits();
+  std::uint64_t bits() {
+    const std::uint64_t result = std::rotl(state_[0] + state_[3], 23) + state_[0];
+    const std::uint64_t t = state_[1] << 17;
+    state_[2] ^= state_[0];
+    state_[3] ^= state_[1];
+    state_[1] ^= state_[2];
+    state_[0] ^= state_[3];
+    state_[2] ^= t;
+    state_[3] = std::rotl(state_[3], 45);
+    return result;
+  }
   double uniform();                         // in [0, 1)
   double uniform(double low, double high);  // in [low, high)
-  std::uint64_t below(std::uint64_t n);     // in 0 .. n-1, unbiased. REQUIRES: n > 0
   double normal();                          // mean 0, standard deviation 1
+  std::uint64_t below(std::uint64_t n) {    // in 0 .. n-1, unbiased. REQUIRES: n > 0
+    for (;;) {
+      const std::uint64_t b = bits();
+      // Values below 2^64 mod n would favour small results. That is less than n, so that most need no second division.
+      if (b >= n || b >= -n % n) return b % n;
+    }
+  }
 
   template <typename T>
   void shuffle(std::span<T> values) {
