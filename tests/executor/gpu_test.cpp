@@ -124,11 +124,11 @@ TEST_F(Gpu, takes_the_huber_loss) {
 }
 
 // Training data with windows that go on, noise, offsets, averaging and shrinkage.
-TrainingData gpu_data(const Setting& s, std::uint64_t seed) {
+TrainingData gpu_data(const Setting& s, std::uint64_t seed, std::size_t sequences = 70) {
   Random random(seed, 6);
   TrainingData data;
   data.objective = s.objective();
-  data.training = random_data(s, random, 70);
+  data.training = random_data(s, random, sequences);
   data.validation = random_data(s, random, 50);
   data.fill.assign(static_cast<std::size_t>(s.shape.n_x), 0.25F);
   data.quantiles = input_quantiles(data.training);
@@ -213,6 +213,32 @@ TEST_F(Gpu, gives_the_same_bits_however_updates_are_cut_into_calls) {
   }
 }
 
+TEST_F(Gpu, gives_the_same_bits_for_any_number_of_starts) {
+  Random random(32);
+  for (std::uint64_t seed = 3; seed < 24; seed += 4) {
+    Setting s = random_setting(random, 2 + static_cast<int>(seed % 5));
+    s.shape.n_m = seed % 8 == 3 ? 12 : 4;
+    const TrainingData data = gpu_data(s, seed);
+    const auto executor = make_executor(Device::kGpu, {&data}, 2);
+    std::vector<std::string> states;
+    for (const std::uint64_t count : {140U, 50U, 1U}) {
+      std::vector<std::unique_ptr<Trainer>> starts;
+      std::vector<Trainer*> all;
+      for (std::uint64_t i = 0; i < count; ++i) {
+        StartPlan plan = gpu_plan(s, seed, i);
+        plan.batch = seed % 3 == 0 ? 50 : 20;
+        starts.push_back(executor->start(plan, 0));
+        all.push_back(starts.back().get());
+      }
+      executor->round(all, Round{20, 0, {}, {}});
+      ASSERT_FALSE(starts.front()->lost());
+      states.push_back(state_of(*starts.front()));
+    }
+    EXPECT_EQ(states[0], states[1]) << words(s, seed);
+    EXPECT_EQ(states[0], states[2]) << words(s, seed);
+  }
+}
+
 TEST_F(Gpu, leaves_deep_trees_to_the_cpu_and_says_so) {
   Random random(28);
   const Setting s = random_setting(random, 11);
@@ -223,6 +249,49 @@ TEST_F(Gpu, leaves_deep_trees_to_the_cpu_and_says_so) {
   executor->round(only, Round{2, 0, {}, {}});
   EXPECT_EQ(start->updates(), 2U);
   EXPECT_NE(executor->note().find("CPU"), std::string::npos);
+}
+
+// Data that are larger than the memory are loaded in parts, fewer starts run at a time, and nothing else changes.
+TEST_F(Gpu, gives_the_same_bits_with_little_memory) {
+  Random random(30);
+  for (std::uint64_t seed = 0; seed < 4; ++seed) {
+    Setting s = random_setting(random, 2);
+    s.shape.n_x = 6, s.shape.n_m = 3;
+    TrainingData data = gpu_data(s, seed, 30000);
+    if (seed % 2 == 1) std::swap(data.training, data.validation);  // large training data, or large validation data
+    constexpr std::size_t kMost = 4U << 20U;
+    ASSERT_GT((data.training.x.size() + data.validation.x.size()) * sizeof(float), kMost / 2);
+    std::vector<std::string> states;
+    for (const std::size_t most : {std::size_t{0}, kMost}) {
+      const auto executor = make_gpu_executor({&data}, 2, most);
+      std::vector<std::unique_ptr<Trainer>> starts;
+      std::vector<Trainer*> all;
+      for (std::uint64_t i = 0; i < 5; ++i) {
+        starts.push_back(executor->start(gpu_plan(s, seed, i), 0));
+        all.push_back(starts.back().get());
+      }
+      executor->round(all, Round{40, 0, {}, {}});
+      EXPECT_EQ(executor->note(), "");
+      std::string bytes;
+      for (const Trainer* t : all) bytes += state_of(*t);
+      states.push_back(bytes);
+    }
+    EXPECT_EQ(states[0], states[1]) << words(s, seed);
+  }
+}
+
+TEST_F(Gpu, leaves_starts_to_the_cpu_where_its_memory_is_too_little_and_says_so) {
+  Random random(31);
+  const Setting s = random_setting(random, 2);
+  const TrainingData data = gpu_data(s, 1);
+  const auto gpu = make_gpu_executor({&data}, 2, 1000), cpu = make_executor(Device::kCpu, {&data}, 2);
+  const auto a = gpu->start(gpu_plan(s, 1, 1), 0), b = cpu->start(gpu_plan(s, 1, 1), 0);
+  Trainer *const only_a[] = {a.get()}, *const only_b[] = {b.get()};
+  gpu->advance(only_a, 10);
+  cpu->advance(only_b, 10);
+  EXPECT_EQ(a->parameters().values, b->parameters().values);
+  EXPECT_NE(gpu->note().find("memory was too little"), std::string::npos) << gpu->note();
+  EXPECT_EQ(gpu->note().find('\n'), std::string::npos);
 }
 
 TEST(NoGpu, is_an_error_that_says_why) {

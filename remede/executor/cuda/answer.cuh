@@ -18,7 +18,7 @@ __device__ __noinline__ inline void accumulate(int n_y, int record, const Start&
                                                bool back) {
   for (std::uint32_t i = threadIdx.x; i < chunk.count * n_y; i += blockDim.x) {
     const Entry entry = s.entries[chunk.first + i / n_y];
-    const auto steps = static_cast<int>(s.data.offset[entry.sequence + 1] - s.data.offset[entry.sequence]);
+    const auto steps = static_cast<int>(s.data.spans[entry.sequence].length);
     float* g = outputs + static_cast<std::size_t>(entry.base) * record + i % n_y;
     for (int t = 1; t < steps; ++t) {
       const int to = back ? steps - 1 - t : t;

@@ -44,14 +44,14 @@ __device__ __forceinline__ void backward(const Layout& l, const Start& s, const 
   const auto* const nodes = reinterpret_cast<const float2*>(w.arena + l.node);
   float* const shared_a = w.arena + l.scratch + group * l.scratch_pitch + 2 * n_x + n_m;
   const Entry* const entries = global(s.entries) + chunk.first;
-  const std::int64_t* const offsets = global(s.data.offset);
+  const Span* const spans = global(s.data.spans);
   for (std::uint32_t first = 0; first < chunk.count; first += groups) {
     int length = 0;
     std::uint32_t base = 0;
     if (first + group < chunk.count) {
       const Entry entry = entries[first + group];
       base = entry.base;
-      length = static_cast<int>(offsets[entry.sequence + 1] - offsets[entry.sequence]);
+      length = static_cast<int>(spans[entry.sequence].length);
     }
     const int most = most_of_warp<G>(length);
     float q[K];

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "remede/base/arithmetic.h"
+#include "remede/base/cache.h"
 #include "remede/objective/objective.h"
 
 namespace remede::cuda {
@@ -25,6 +26,7 @@ struct Nvrtc {
   int (*code_size)(void*, std::size_t*) = nullptr;
   int (*code)(void*, char*) = nullptr;
   int (*destroy)(void**) = nullptr;
+  int (*version)(int*, int*) = nullptr;
   std::string why;  // it cannot be used
 
   Nvrtc() {
@@ -46,6 +48,7 @@ struct Nvrtc {
     find("nvrtcGetCUBINSize", code_size);
     find("nvrtcGetCUBIN", code);
     find("nvrtcDestroyProgram", destroy);
+    find("nvrtcVersion", version);
   }
 };
 
@@ -83,6 +86,13 @@ std::string constants() {
       "inline constexpr int kMostQuantiles = {};\n"
       "}}\n",
       T::kLimit, list(T::kP), list(T::kQ), E::kLowest, E::kHighest, kMostQuantiles);
+}
+
+std::vector<std::string> options_for(const std::string& architecture) {
+  std::vector<std::string> options = {"--gpu-architecture=" + architecture, "--std=c++20", "-default-device"};
+  // For whoever works on the kernels: they print how long each phase takes.
+  if (std::getenv("REMEDE_CUDA_PROFILE") != nullptr) options.emplace_back("-DREMEDE_CUDA_PROFILE");
+  return options;
 }
 
 }  // namespace
@@ -143,18 +153,17 @@ std::string compile(const DeviceShape& shape, const std::string& architecture, s
   const std::string text = kernel_text(shape);
   void* program = nullptr;
   rtc.create(&program, text.c_str(), "remede.cu", static_cast<int>(names.size()), texts.data(), names.data());
-  const std::string target = "--gpu-architecture=" + architecture;
-  // For whoever works on the kernels: they print how long each phase takes.
-  const bool profile = std::getenv("REMEDE_CUDA_PROFILE") != nullptr;
-  const char* const options[] = {target.c_str(), "--std=c++20", "-default-device", "-DREMEDE_CUDA_PROFILE"};
-  const int failed = rtc.compile(program, profile ? 4 : 3, options);
+  const std::vector<std::string> options = options_for(architecture);
+  std::vector<const char*> words;
+  for (const std::string& option : options) words.push_back(option.c_str());
+  const int failed = rtc.compile(program, static_cast<int>(words.size()), words.data());
   std::size_t size = 0;
   std::string result;
   if (failed != 0) {
     rtc.log_size(program, &size);
     why.resize(size);
     rtc.log(program, why.data());
-    why = "NVRTC: " + why.substr(0, why.find('\n', 200));
+    why = "NVRTC: " + why.substr(0, why.find('\n'));
   } else {
     rtc.code_size(program, &size);
     result.resize(size);
@@ -164,8 +173,18 @@ std::string compile(const DeviceShape& shape, const std::string& architecture, s
   return result;
 }
 
-// Compiling takes about a second, and kernels serve any number of fits: this cache lives as long as the process. No
-// result depends on what is in it.
+std::string cache_key(const DeviceShape& shape, const std::string& architecture, const std::string& driver) {
+  int major = 0, minor = 0;
+  if (nvrtc().why.empty()) nvrtc().version(&major, &minor);
+  std::string key = fmt::format("{} NVRTC {}.{} driver {}\n", architecture, major, minor, driver);
+  for (const std::string& option : options_for(architecture)) key += option + "\n";
+  key += kernel_text(shape) + constants();
+  for (const SourceFile& file : kernel_sources()) key += file.text;
+  return key;
+}
+
+// Compiling takes seconds, and kernels serve any number of fits: they are kept as long as the process lives, and their
+// code in files. No result depends on what is there.
 const void* compiled_kernel(const DeviceShape& shape, std::string& why) {
   struct Kernel {
     std::once_flag made;
@@ -182,8 +201,16 @@ const void* compiled_kernel(const DeviceShape& shape, std::string& why) {
     found = place.get();
   }
   std::call_once(found->made, [&] {
+    const std::string folder = cache_folder(), key = cache_key(shape, architecture(), driver_version());
+    if (const auto code = read_cached(folder, key)) found->kernel = load_kernel(*code, "remede_advance");
+    if (found->kernel != nullptr) return;
     const std::string code = compile(shape, architecture(), found->why);
-    if (!code.empty()) found->kernel = load_kernel(code, "remede_advance");
+    if (code.empty()) return;
+    found->kernel = load_kernel(code, "remede_advance");
+    if (found->kernel != nullptr)
+      write_cached(folder, key, code);
+    else
+      found->why = "the driver does not take what NVRTC compiled";
   });
   why = found->why;
   return found->kernel;

@@ -22,7 +22,11 @@ std::string kernel_text(const DeviceShape& shape);
 // The device's code of it; empty where there is no NVRTC or it fails, and then `why` says so. From any thread.
 std::string compile(const DeviceShape& shape, const std::string& architecture, std::string& why);
 
-// The kernel for this layout, compiled once in the life of the process; null where there is none. From any thread.
+// Everything that the code depends on.
+std::string cache_key(const DeviceShape& shape, const std::string& architecture, const std::string& driver);
+
+// The kernel for this layout: compiled once, and kept for the next process (base/cache.h). Null where there is none,
+// and then `why` says so. From any thread.
 const void* compiled_kernel(const DeviceShape& shape, std::string& why);
 
 }  // namespace remede::cuda

@@ -6,18 +6,13 @@
 
 #include "remede/base/threads.h"
 #include "remede/executor/cuda/compile.h"
+#include "remede/executor/cuda/members.h"
 
 namespace remede::cuda {
 namespace {
 
-constexpr std::size_t kJudgedSteps = 2048;  // of a chunk of validation data: several blocks share those of a start
-constexpr std::size_t kStreams = 32;        // kernels of different shapes at the same time
-constexpr std::size_t kLossBlocks = 264;    // two for each multiprocessor of a large GPU
+constexpr std::size_t kStreams = 32;  // kernels of different shapes at the same time
 
-std::size_t up_to_four(std::size_t n) { return (n + 3) / 4 * 4; }
-
-std::size_t total_of(const Member& m) { return up_to_four(m.trainer->plan().shape.total()); }
-std::size_t nodes_of(const Member& m) { return up_to_four(static_cast<std::size_t>(m.trainer->plan().shape.nodes())); }
 std::size_t carried_of(const Member& m) {
   if (m.data->host->continues.empty()) return 0;
   return up_to_four(m.data->training.count() * static_cast<std::size_t>(m.trainer->plan().shape.n_m));
@@ -27,38 +22,10 @@ std::size_t steps_of(const Member& m) {
                                                 cut_of(m.data->training, *m.shape)));
 }
 
-template <typename T>
-void put_all(const std::vector<T>& from, Buffer& to) {
-  to.put(from.data(), from.size() * sizeof(T));
-}
-
-// The members of each shape, one after the other.
-std::vector<std::size_t> by_shape(std::span<const Member> members) {
-  std::vector<std::size_t> order;
-  for (std::size_t i = 0; i < members.size(); ++i) {
-    if (std::any_of(order.begin(), order.end(), [&](std::size_t k) { return members[k].shape == members[i].shape; }))
-      continue;
-    for (std::size_t k = i; k < members.size(); ++k)
-      if (members[k].shape == members[i].shape) order.push_back(k);
-  }
-  return order;
-}
-
-// Calls visit(shape, first, count) for each run of one shape in `order`.
-template <typename Visit>
-void each_shape(std::span<const Member> members, const std::vector<std::size_t>& order, const Visit& visit) {
-  for (std::size_t begin = 0; begin < order.size();) {
-    const LoadedShape* const shape = members[order[begin]].shape;
-    std::size_t end = begin;
-    while (end < order.size() && members[order[end]].shape == shape) ++end;
-    visit(*shape, begin, end - begin);
-    begin = end;
-  }
-}
-
 }  // namespace
 
-FitData::FitData(const TrainingData& data) : host(&data), training(data.training), validation(data.validation) {
+FitData::FitData(const TrainingData& data, bool resident)
+    : host(&data), training(data.training, resident), validation(data.validation, resident) {
   std::vector<float> filled = data.fill;
   filled.resize(static_cast<std::size_t>(data.training.n_x));
   put_all(filled, fill);
@@ -115,7 +82,7 @@ Start describe(const Member& m) {
   s.loss = static_cast<int>(data.objective.loss);
   s.quantiles = {m.data->quantiles.as<float>(), static_cast<int>(data.objective.quantiles.size())};
   s.scale = {m.data->scale.as<float>(), static_cast<int>(data.objective.scale.size())};
-  s.data = m.data->training.on_device();
+  if (m.data->training.resident()) s.data = m.data->training.on_device();
   s.fill = m.data->fill.as<float>();
   s.continues = data.continues.empty() ? nullptr : m.data->continues.as<std::uint8_t>();
   s.sequences = static_cast<std::uint32_t>(m.data->training.count());
@@ -144,7 +111,7 @@ std::size_t scratch_floats(const LoadedShape& shape, std::size_t steps, std::siz
   const Layout& l = shape.shape.layout;
   const Stepper& p = shape.shape.step;
   if (shape.stepwise())
-    return table_floats(l, p, steps) + steps * static_cast<std::size_t>(p.entry) +
+    return table_floats(l, p, steps) + entry_floats(p, steps) +
            longest * static_cast<std::size_t>(p.trace) * static_cast<std::size_t>(p.sequences);
   return steps * (static_cast<std::size_t>(l.record) + 2) +
          (shape.shape.variant.shared ? 0 : up_to_four(static_cast<std::size_t>(l.arena)));
@@ -154,7 +121,7 @@ void give_scratch(const LoadedShape& shape, std::size_t steps, float* scratch, S
   if (shape.stepwise()) {
     to.table = scratch;
     to.staged = to.table + table_floats(shape.shape.layout, shape.shape.step, steps);
-    to.records = to.staged + steps * static_cast<std::size_t>(shape.shape.step.entry);
+    to.records = to.staged + entry_floats(shape.shape.step, steps);
     return;
   }
   to.records = scratch;
@@ -168,6 +135,15 @@ std::size_t scratch_floats(const Member& m) {
   const std::size_t steps = steps_of(m);
   return total_of(m) + scratch_floats(*m.shape, steps, m.data->training.longest()) +
          (m.trainer->blur() ? up_to_four(steps * static_cast<std::size_t>(m.shape->shape.layout.n_x)) : 0);
+}
+
+std::size_t batch_of(const Member& m) {
+  return std::min(static_cast<std::size_t>(m.trainer->plan().batch), m.data->training.count());
+}
+
+std::size_t part_bytes(const Member& m) {
+  const DataSet& data = m.data->training;
+  return data.resident() ? 0 : batch_of(m) * data.longest() * data.step_bytes();
 }
 
 Crew::Crew(std::vector<Member> members, int threads, CrewMemory& memory)
@@ -203,48 +179,61 @@ Crew::Crew(std::vector<Member> members, int threads, CrewMemory& memory)
   memory_.scratch.reserve(scratch * sizeof(float));
 }
 
-void Crew::plan_start(const Member& m, std::uint64_t updates, PlannedStart& to) {
-  to.batches.entries.clear();
-  to.batches.chunks.clear();
-  to.updates.clear();
-  for (std::uint64_t n = 0; n < updates; ++n) {
+void Crew::plan_start(const Member& m, LaunchPlan& plan, PlannedStart& place) {
+  const DataSet& data = m.data->training;
+  const DataSet::Cut cut = cut_of(data, *m.shape);
+  std::size_t chunk = place.chunk;
+  for (std::uint64_t n = 0; n < place.updates; ++n) {
     const Trainer::PlannedUpdate next = m.trainer->plan_update();
-    const double weight = m.data->training.weight(next.batch);
-    const auto first = static_cast<std::uint32_t>(to.batches.chunks.size());
-    const std::uint32_t chunks = m.data->training.cut(next.batch, cut_of(m.data->training, *m.shape), to.batches);
-    to.updates.push_back({first, chunks, static_cast<float>(1.0 / std::max(weight, std::numeric_limits<double>::min())),
-                          next.step.factor, next.step.small, next.shrink, next.average, weight, next.drawn});
+    const double weight = data.weight(next.batch);
+    const std::size_t entry = place.entry + place.entries;
+    const std::uint32_t chunks = data.cut(next.batch, cut, static_cast<std::uint32_t>(entry),
+                                          plan.host_entries.as<Entry>() + entry, plan.host_chunks.as<Chunk>() + chunk);
+    plan.host_updates.as<Update>()[place.update + n] = {
+        static_cast<std::uint32_t>(chunk),
+        chunks,
+        static_cast<float>(1.0 / std::max(weight, std::numeric_limits<double>::min())),
+        next.step.factor,
+        next.step.small,
+        next.shrink,
+        next.average,
+        weight,
+        next.drawn};
+    place.entries += next.batch.size();
+    chunk += chunks;
   }
 }
 
 void Crew::plan(std::span<const std::uint64_t> updates) {
   LaunchPlan& plan = memory_.plans[next_];
   next_ = 1 - next_;
-  std::vector<PlannedStart>& parts = memory_.planned;  // kept: to grow them takes longer than to fill them
-  parts.resize(members_.size());
-  parallel_for(parts.size(), threads_, [&](std::size_t i, int) { plan_start(members_[i], updates[i], parts[i]); });
-  std::vector<std::size_t> entries(1), chunks(1);
-  plan.count.assign(updates.begin(), updates.end());
-  plan.first.assign(1, 0);
-  for (const PlannedStart& part : parts) {
-    entries.push_back(entries.back() + part.batches.entries.size());
-    chunks.push_back(chunks.back() + part.batches.chunks.size());
-    plan.first.push_back(plan.first.back() + part.updates.size());
+  plan.starts.clear();
+  PlannedStart end;
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    const Member& m = members_[i];
+    end.updates = updates[i];
+    plan.starts.push_back(end);
+    end.entry += updates[i] * batch_of(m);
+    end.chunk += updates[i] * m.data->training.most_chunks(batch_of(m), cut_of(m.data->training, *m.shape));
+    end.update += updates[i];
   }
-  plan.host_entries.reserve(entries.back() * sizeof(Entry));
-  plan.host_chunks.reserve(chunks.back() * sizeof(Chunk));
-  plan.host_updates.reserve(plan.first.back() * sizeof(Update));
-  parallel_for(parts.size(), threads_, [&](std::size_t i, int) {
-    PlannedStart& part = parts[i];
-    for (Chunk& chunk : part.batches.chunks) chunk.first += static_cast<std::uint32_t>(entries[i]);
-    for (Update& update : part.updates) update.first_chunk += static_cast<std::uint32_t>(chunks[i]);
-    std::copy(part.batches.entries.begin(), part.batches.entries.end(), plan.host_entries.as<Entry>() + entries[i]);
-    std::copy(part.batches.chunks.begin(), part.batches.chunks.end(), plan.host_chunks.as<Chunk>() + chunks[i]);
-    std::copy(part.updates.begin(), part.updates.end(), plan.host_updates.as<Update>() + plan.first[i]);
-  });
-  plan.entries.put_later(plan.host_entries, entries.back() * sizeof(Entry), memory_.streams.copies());
-  plan.chunks.put_later(plan.host_chunks, chunks.back() * sizeof(Chunk), memory_.streams.copies());
-  plan.updates.put_later(plan.host_updates, plan.first.back() * sizeof(Update), memory_.streams.copies());
+  plan.host_entries.reserve(end.entry * sizeof(Entry));
+  plan.host_chunks.reserve(end.chunk * sizeof(Chunk));
+  plan.host_updates.reserve(end.update * sizeof(Update));
+  parallel_for(members_.size(), threads_, [&](std::size_t i, int) { plan_start(members_[i], plan, plan.starts[i]); });
+  plan.entries.put_later(plan.host_entries, end.entry * sizeof(Entry), memory_.streams.copies());
+  plan.chunks.put_later(plan.host_chunks, end.chunk * sizeof(Chunk), memory_.streams.copies());
+  plan.updates.put_later(plan.host_updates, end.update * sizeof(Update), memory_.streams.copies());
+  load_parts(plan);
+}
+
+void Crew::load_parts(LaunchPlan& plan) {
+  std::map<const FitData*, std::vector<std::span<const Entry>>> wanted;
+  for (std::size_t i = 0; i < members_.size(); ++i)
+    if (!members_[i].data->training.resident())
+      wanted[members_[i].data].emplace_back(plan.host_entries.as<Entry>() + plan.starts[i].entry,
+                                            plan.starts[i].entries);
+  for (const auto& [data, entries] : wanted) data->training.load(entries, plan.parts[data], memory_.streams.copies());
 }
 
 std::vector<Start> Crew::described(const LaunchPlan& plan) const {
@@ -255,6 +244,7 @@ std::vector<Start> Crew::described(const LaunchPlan& plan) const {
     const std::size_t total = total_of(m), steps = steps_of(m), carried = carried_of(m);
     const Layout& l = m.shape->shape.layout;
     Start s = describe(m);
+    if (!m.data->training.resident()) s.data = plan.parts.at(m.data).at;
     float* at = memory_.state.as<float>() + state_at_[i];
     for (float** part : {&s.parameters, &s.average, &s.mean, &s.square}) {
       *part = at;
@@ -273,8 +263,8 @@ std::vector<Start> Crew::described(const LaunchPlan& plan) const {
       noise += 2 * static_cast<std::size_t>(l.n_x);
       s.noisy = scratch + scratch_floats(*m.shape, steps, m.data->training.longest());
     }
-    s.updates = plan.updates.as<Update>() + plan.first[i];
-    s.update_count = static_cast<std::uint32_t>(plan.count[i]);
+    s.updates = plan.updates.as<Update>() + plan.starts[i].update;
+    s.update_count = static_cast<std::uint32_t>(plan.starts[i].updates);
     s.chunks = plan.chunks.as<Chunk>();
     s.entries = plan.entries.as<Entry>();
     s.totals = memory_.totals.as<Totals>() + i;
@@ -310,7 +300,7 @@ void Crew::finish() {
   running_ = 1 - running_;
   for (std::size_t i = 0; i < members_.size(); ++i) {
     const Totals& t = totals[i];
-    members_[i].trainer->made(plan.count[i], t.made, {t.loss, t.weight, t.correct}, t.lost != 0);
+    members_[i].trainer->made(plan.starts[i].updates, t.made, {t.loss, t.weight, t.correct}, t.lost != 0);
   }
 }
 
@@ -325,73 +315,6 @@ void Crew::bring_back() {
     }
     std::copy_n(from, moving.before.size(), moving.before.begin());
   });
-}
-
-std::vector<BatchLoss> validation_losses(std::span<const Member> members, CrewMemory& memory) {
-  std::vector<float> image;  // averages and sides of missing values
-  std::vector<std::size_t> at;
-  for (const Member& m : members) {
-    at.push_back(image.size());
-    const Trainer::Moving moving = m.trainer->moving();
-    image.insert(image.end(), moving.average.begin(), moving.average.end());
-    image.resize(at.back() + total_of(m) + nodes_of(m));
-    std::copy(m.trainer->parameters().missing_right.begin(), m.trainer->parameters().missing_right.end(),
-              reinterpret_cast<std::uint8_t*>(image.data() + at.back() + total_of(m)));
-  }
-  Buffer &state = memory.judged_state, &device_starts = memory.judged_starts, &device_jobs = memory.jobs,
-         &results = memory.losses, &scratch = memory.judged_scratch;
-  put_all(image, state);
-  const std::vector<std::size_t> order = by_shape(members);
-  std::vector<Start> starts;
-  for (const std::size_t i : order) {
-    const Member& m = members[i];
-    Start s = describe(m);
-    s.data = m.data->validation.on_device();
-    s.continues = nullptr;
-    s.average = state.as<float>() + at[i];
-    s.missing_right = reinterpret_cast<std::uint8_t*>(s.average + total_of(m));
-    s.chunks = m.data->judged_chunks.as<Chunk>();
-    s.entries = m.data->judged_entries.as<Entry>();
-    starts.push_back(s);
-  }
-  put_all(starts, device_starts);
-  std::vector<BatchLoss> losses(members.size());
-  each_shape(members, order, [&](const LoadedShape& loaded, std::size_t first, std::size_t count) {
-    const DeviceShape& shape = loaded.shape;
-    std::vector<LossJob> jobs;
-    const auto record = static_cast<std::size_t>(shape.layout.record);
-    const std::size_t arena = shape.variant.shared ? 0 : up_to_four(static_cast<std::size_t>(shape.layout.arena));
-    std::size_t steps = 0;
-    for (std::size_t i = first; i < first + count; ++i) {
-      const Member& m = members[order[i]];
-      for (std::size_t c = 0; c < m.data->judged.chunks.size(); ++c)
-        jobs.push_back({static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(c)});
-      steps = std::max(steps, up_to_four(m.data->validation.most_steps(m.data->validation.count(),
-                                                                       {kJudgedSteps, m.data->validation.count()})));
-    }
-    if (jobs.empty()) return;
-    const std::size_t blocks = std::min(jobs.size(), kLossBlocks), each = steps * (record + 2) + arena;
-    scratch.reserve(blocks * each * sizeof(float));
-    put_all(jobs, device_jobs);
-    results.reserve(jobs.size() * sizeof(Totals));
-    float* const base = scratch.as<float>();
-    const LossScratch blocks_memory = {base,
-                                       reinterpret_cast<std::int32_t*>(base + blocks * steps * record),
-                                       reinterpret_cast<std::uint32_t*>(base + blocks * steps * (record + 1)),
-                                       base + blocks * steps * (record + 2),
-                                       steps * record,
-                                       steps,
-                                       arena};
-    cuda::losses(shape.variant, shape.layout, device_starts.as<Start>(), device_jobs.as<LossJob>(), jobs.size(), blocks,
-                 blocks_memory, results.as<Totals>());
-    synchronise();
-    std::vector<Totals> of_jobs(jobs.size());
-    results.get(of_jobs.data(), of_jobs.size() * sizeof(Totals));
-    for (std::size_t i = 0; i < jobs.size(); ++i)
-      losses[order[jobs[i].start]] += {of_jobs[i].loss, 0.0, of_jobs[i].correct};
-  });
-  for (std::size_t i = 0; i < members.size(); ++i) losses[i].weight = members[i].data->validation.weight();
-  return losses;
 }
 
 }  // namespace remede::cuda

@@ -2,20 +2,30 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "remede/base/error.h"
 #include "remede/executor/cuda/data_set.h"
 #include "remede/executor/cuda/shape.h"
 #include "remede/executor/trainer.h"
 
 namespace remede::cuda {
 
-// The data of a fit, or of a fold, on the device.
+void expect_gpu();  // throws Error where there is none
+
+// The GPU has too little free memory. What threw it has changed no start.
+class TooLittleMemory : public Error {
+ public:
+  using Error::Error;
+};
+
+// The data of a fit, or of a fold, on the device, or in parts of it (DataSet).
 struct FitData {
-  explicit FitData(const TrainingData& data);
+  FitData(const TrainingData& data, bool resident);
 
   const TrainingData* host;
   DataSet training, validation;
@@ -81,18 +91,23 @@ Start describe(const Member& member);
 std::size_t scratch_floats(const Member& member);  // that a start needs beside its state
 std::size_t state_floats(const Member& member);
 
-// The updates of one start in a launch.
+// Sequences of one update at most.
+std::size_t batch_of(const Member& member);
+// Bytes of the data of one update at most, where they are loaded in parts; else 0.
+std::size_t part_bytes(const Member& member);
+
+// Where the batches of a start are in a launch.
 struct PlannedStart {
-  Batches batches;
-  std::vector<Update> updates;
+  std::size_t entry = 0, entries = 0, chunk = 0, update = 0;  // the first of each; how many entries
+  std::uint64_t updates = 0;
 };
 
-// A launch: all batches, and where those of each start begin.
+// A launch: all batches, each start's in a place that has room for the largest.
 struct LaunchPlan {
-  std::vector<std::uint64_t> count;  // (starts) updates
-  std::vector<std::size_t> first;    // (starts) update
+  std::vector<PlannedStart> starts;
   Pinned host_entries, host_chunks, host_updates;
   Buffer entries, chunks, updates;
+  std::map<const FitData*, DataPart> parts;
 };
 
 // Memory and queues that crews use one after the other: to get them takes longer than a few updates.
@@ -100,14 +115,15 @@ struct CrewMemory {
   Pinned image;  // of the state
   Buffer state, scratch, starts, totals, noise;
   Buffer judged_state, judged_starts, jobs, losses, judged_scratch;
-  std::vector<PlannedStart> planned;
   LaunchPlan plans[2];
+  DataPart judged_part;
   Streams streams;
 };
 
 class Crew {
  public:
-  // Copies the state of the starts to the device. `memory` is used by no other crew at the same time.
+  // Copies the state of the starts to the device. `memory` is used by no other crew at the same time. May throw
+  // TooLittleMemory.
   Crew(std::vector<Member> members, int threads, CrewMemory& memory);
 
   // Plans the next updates of every start, as many as `updates` says for it, and begins to copy the plan to the device.
@@ -119,7 +135,8 @@ class Crew {
   void bring_back();
 
  private:
-  static void plan_start(const Member& member, std::uint64_t updates, PlannedStart& to);
+  static void plan_start(const Member& member, LaunchPlan& plan, PlannedStart& place);
+  void load_parts(LaunchPlan& plan);
   std::vector<Start> described(const LaunchPlan& plan) const;
 
   std::vector<Member> members_;
@@ -131,7 +148,8 @@ class Crew {
   int running_ = 0;  // or the next to be launched
 };
 
-// The losses of the starts' averaged parameters on their validation data.
-std::vector<BatchLoss> validation_losses(std::span<const Member> members, CrewMemory& memory);
+// The losses of the starts' averaged parameters on their validation data. part: bytes of data that are loaded at a
+// time, where they are loaded in parts. May throw TooLittleMemory.
+std::vector<BatchLoss> validation_losses(std::span<const Member> members, std::size_t part, CrewMemory& memory);
 
 }  // namespace remede::cuda

@@ -3,31 +3,52 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <mutex>
+#include <optional>
 
 #include "remede/base/error.h"
 #include "remede/base/threads.h"
-#include "remede/executor/cuda/compile.h"
 #include "remede/executor/cuda/crew.h"
 
 namespace remede {
 namespace cuda {
 
 void refuse(const std::string& message) { throw Error(message); }
+void refuse_memory(std::size_t wanted, std::size_t free) {
+  throw TooLittleMemory(fmt::format("expected {} MB of free memory, got {} MB", (wanted >> 20U) + 1, free >> 20U));
+}
 
 namespace {
 
-constexpr double kLaunchSeconds = 0.03;    // of a call of the kernels: how long a request to stop may wait
+constexpr double kLaunchSeconds = 0.06;    // of a call of the kernels: how long a request to stop may wait
 constexpr std::uint64_t kFirstLaunch = 8;  // updates
 constexpr std::uint64_t kLongestLaunch = 4096;
-constexpr std::size_t kMostEntries = 1U << 26U;  // sequences of all batches of a launch
+constexpr std::size_t kMostEntries = 1U << 25U;  // sequences of all batches of a launch
 constexpr double kShareOfMemory = 0.8;           // of what is free
+constexpr std::size_t kPartsOfRoom = 8;          // data in parts: one for each of two launches, and for validation
 
 class GpuExecutor final : public Executor {
  public:
-  GpuExecutor(std::vector<const TrainingData*> data, int threads)
+  GpuExecutor(std::vector<const TrainingData*> data, int threads, std::size_t most_bytes)
       : host_data_(std::move(data)), threads_(threads > 0 ? threads : hardware_threads()) {
-    for (const TrainingData* d : host_data_) data_.push_back(std::make_unique<FitData>(*d));
+    std::size_t bytes = 0;
+    bool counted = true;  // steps are numbers of 32 bits
+    for (const TrainingData* d : host_data_)
+      for (const remede::Sequences* set : {&d->training, &d->validation}) {
+        bytes += DataSet::bytes(*set);
+        counted = counted && set->steps() <= std::numeric_limits<std::uint32_t>::max();
+      }
+    const auto free = static_cast<std::size_t>(kShareOfMemory * static_cast<double>(free_bytes()));
+    room_ = most_bytes > 0 ? std::min(most_bytes, free) : free;
+    const bool resident = counted && bytes <= room_ / 2;
+    if (resident) room_ -= bytes;
+    try {
+      for (const TrainingData* d : host_data_) data_.push_back(std::make_unique<FitData>(*d, resident));
+    } catch (const TooLittleMemory& error) {
+      data_.clear();
+      little_ = error.what();
+    }
   }
 
   std::unique_ptr<Trainer> start(const StartPlan& plan, std::size_t data) override {
@@ -82,13 +103,15 @@ class GpuExecutor final : public Executor {
   }
 
   std::string note() const override {
-    if (on_host_ == 0) {
-      return shapes_.why_not().empty()
-                 ? ""
-                 : "GPU: trained without kernels for its shapes, which are faster: " + shapes_.why_not();
-    }
-    return fmt::format("{} of the starts ran on the CPU: the GPU takes trees of depth {} at most with {} cells at most",
-                       on_host_, kMostDepth, kMostCells);
+    std::string text;
+    const auto add = [&](const std::string& line) { text += (text.empty() ? "" : "; ") + line; };
+    if (on_host_ > 0)
+      add(fmt::format("{} of the starts ran on the CPU: the GPU takes trees of depth {} at most with {} cells at most",
+                      on_host_, kMostDepth, kMostCells));
+    if (!little_.empty()) add("GPU: starts ran on the CPU, as its memory was too little: " + little_);
+    if (!shapes_.why_not().empty())
+      add("GPU: trained without kernels for its shapes, which are faster: " + shapes_.why_not());
+    return text;
   }
 
  private:
@@ -100,6 +123,7 @@ class GpuExecutor final : public Executor {
   };
   Split split_up(std::span<Trainer* const> starts) {
     Split split;
+    if (data_.empty()) return {{}, {starts.begin(), starts.end()}};
     for (Trainer* t : starts) (fits_device(t->plan().shape) ? split.device : split.host).push_back(t);
     on_host_ = std::max(on_host_, split.host.size());
     return split;
@@ -138,42 +162,94 @@ class GpuExecutor final : public Executor {
     for (Trainer* t : starts)
       if (!t->lost()) members.push_back(member(t));
     if (members.empty()) return;
-    const std::vector<BatchLoss> losses = validation_losses(members, memory_);
+    std::vector<BatchLoss> losses;
+    try {
+      losses = validation_losses(members, room_ / kPartsOfRoom, *memory_);
+    } catch (const TooLittleMemory& error) {
+      little_ = error.what();
+      host().validate(starts);
+      return;
+    }
     for (std::size_t i = 0; i < members.size(); ++i) members[i].trainer->note_validation(losses[i]);
   }
+
+  // Those that the device's memory is too small for, each by itself.
+  void advance_on_host(const std::vector<Member>& members, const std::vector<std::uint64_t>& to, const Pause& pause) {
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      Trainer* const only[] = {members[i].trainer};
+      host().advance(only, to[i] - only[0]->updates(), pause);
+    }
+  }
+
+  // Bytes that a start takes, but for its plan and its data.
+  static std::size_t bytes_of(const Member& m) { return (state_floats(m) + scratch_floats(m)) * sizeof(float); }
 
   // As many at a time as the memory holds; which are together changes nothing.
   void advance_to(const std::vector<Trainer*>& starts, const std::vector<std::uint64_t>& to, const Pause& pause) {
     const std::lock_guard lock(mutex_);
     for (Trainer* t : starts) static_cast<void>(member(t));
     shapes_.compile(threads_);
-    const auto most = static_cast<std::size_t>(
-        kShareOfMemory * static_cast<double>(free_bytes() + memory_.state.bytes() + memory_.scratch.bytes()));
-    for (std::size_t first = 0; first < starts.size();) {
-      std::vector<Member> wave;
-      std::size_t bytes = 0;
-      std::size_t end = first;
-      for (; end < starts.size(); ++end) {
-        const Member next = member(starts[end]);
-        bytes += (state_floats(next) + scratch_floats(next)) * sizeof(float);
-        if (bytes > most && end > first) break;
-        wave.push_back(next);
+    const std::size_t most = room_ / 2, part = room_ / kPartsOfRoom;
+    std::vector<Member> wave, left_out;
+    std::vector<std::uint64_t> wave_to, left_out_to;
+    std::size_t bytes = 0, parts = 0;
+    const auto flush = [&] {
+      const bool on = wave.empty() || run_wave(wave, wave_to, pause);
+      wave.clear();
+      wave_to.clear();
+      bytes = parts = 0;
+      return on;
+    };
+    for (std::size_t i = 0; i < starts.size(); ++i) {
+      const Member next = member(starts[i]);
+      if (bytes_of(next) > most || part_bytes(next) > part) {
+        little_ = fmt::format("expected {} MB for a start, got {} MB", ((bytes_of(next) + part_bytes(next)) >> 20U) + 1,
+                              room_ >> 20U);
+        left_out.push_back(next);
+        left_out_to.push_back(to[i]);
+        continue;
       }
-      if (!run(wave, {to.data() + first, end - first}, pause)) return;
-      first = end;
+      if ((bytes + bytes_of(next) > most || parts + part_bytes(next) > part) && !flush()) return;
+      wave.push_back(next);
+      wave_to.push_back(to[i]);
+      bytes += bytes_of(next);
+      parts += part_bytes(next);
     }
+    if (flush()) advance_on_host(left_out, left_out_to, pause);
+  }
+
+  // False when `pause` ended it. Fewer at a time, at last on the CPU, where the memory is too little after all: others
+  // may have taken it.
+  bool run_wave(const std::vector<Member>& members, const std::vector<std::uint64_t>& to, const Pause& pause) {
+    std::optional<Crew> crew;
+    try {
+      crew.emplace(members, threads_, *memory_);
+    } catch (const TooLittleMemory& error) {
+      memory_ = std::make_unique<CrewMemory>();
+      if (members.size() == 1) {
+        little_ = error.what();
+        advance_on_host(members, to, pause);
+        return !(pause && pause());
+      }
+      const auto half = static_cast<std::ptrdiff_t>(members.size() / 2);
+      return run_wave({members.begin(), members.begin() + half}, {to.begin(), to.begin() + half}, pause) &&
+             run_wave({members.begin() + half, members.end()}, {to.begin() + half, to.end()}, pause);
+    }
+    return run(*crew, members, to, pause);
   }
 
   // False when `pause` ended it. The next launch is planned while one runs.
-  bool run(const std::vector<Member>& members, std::span<const std::uint64_t> to, const Pause& pause) {
-    Crew crew(members, threads_, memory_);
-    std::size_t entries = 1;
+  bool run(Crew& crew, const std::vector<Member>& members, std::span<const std::uint64_t> to, const Pause& pause) {
+    std::size_t entries = 1, part = 1;
     std::vector<std::uint64_t> at;
     for (const Member& m : members) {
-      entries += std::min(static_cast<std::size_t>(m.trainer->plan().batch), m.data->training.count());
+      entries += batch_of(m);
+      part += part_bytes(m);
       at.push_back(m.trainer->updates());
     }
-    const auto longest = std::min<std::uint64_t>(kLongestLaunch, 1 + kMostEntries / entries);
+    const std::size_t most_entries = std::min(kMostEntries, room_ / kPartsOfRoom / 4 / sizeof(Entry));
+    const auto longest = std::clamp<std::uint64_t>(
+        std::min(most_entries / entries, part > 1 ? room_ / kPartsOfRoom / part : kMostEntries), 1, kLongestLaunch);
     // Plans up to `most` updates of every start; returns the largest number of one, 0 where none is left to do.
     const auto plan = [&](std::uint64_t most) {
       std::vector<std::uint64_t> updates(members.size());
@@ -211,158 +287,29 @@ class GpuExecutor final : public Executor {
   int threads_;
   std::vector<std::unique_ptr<FitData>> data_;
   Shapes shapes_;
-  CrewMemory memory_;
+  std::unique_ptr<CrewMemory> memory_ = std::make_unique<CrewMemory>();
+  std::size_t room_ = 0;                 // bytes of the device's memory beside data that stay there
   std::uint64_t launch_ = kFirstLaunch;  // updates of the next: as many as took the right time before
   std::mutex mutex_;                     // the device is used by one call at a time
   std::unique_ptr<Executor> host_;       // for what the device does not take; null until it is needed
-  std::size_t on_host_ = 0;              // starts of the last call that it took
+  std::size_t on_host_ = 0;              // starts of a call that it took, as the device takes no such tree
+  std::string little_;                   // why some, or all, ran on the CPU though it does
 };
-
-// A start that makes no updates: a trainer with given parameters.
-class GpuEngine final : public Engine {
- public:
-  explicit GpuEngine(bool compiles) : compiles_(compiles) {}
-
-  BatchLoss gradient(const Parameters<float>& parameters, const GradientForm& form, const Objective& objective,
-                     const remede::Sequences& data, std::span<const float> fill, std::span<const std::uint32_t> batch,
-                     Parameters<float>& gradient, const Carry* carry) override {
-    gradient = Parameters<float>(parameters.shape);
-    if (batch.empty()) return {};
-    const DataSet set(data);
-    LoadedShape shape;
-    shape.shape = device_shape(parameters.shape, form, {data.n_y, set.missing(), objective.loss},
-                               batch_class(batch.size()), device_limits());
-    std::string why;
-    if (compiles_) shape.kernel = compiled_kernel(shape.shape, why);
-    if (compiles_ && shape.kernel == nullptr) fail("GPU: expected a kernel for the shape, got none: {}", why);
-    Batches batches;
-    Update update{};
-    update.weight = set.weight(batch);
-    update.chunks = set.cut(batch, cut_of(set, shape), batches);
-    update.scale = static_cast<float>(1.0 / std::max(update.weight, std::numeric_limits<double>::min()));
-    const Buffers b(parameters, shape, objective, fill, batches, set);
-    Start s = b.describe(objective, set);
-    s.gradient_only = 1;
-    const auto n_m = static_cast<std::size_t>(parameters.shape.n_m);
-    Buffer before, after, updates, totals, start;
-    if (carry != nullptr && n_m > 0) {
-      before.put(carry->before.data(), carry->before.size_bytes());
-      after.put(carry->after.data(), carry->after.size_bytes());
-      s.before = before.as<float>();
-      s.after = after.as<float>();
-    }
-    updates.put(&update, sizeof(update));
-    s.updates = updates.as<Update>();
-    s.update_count = 1;
-    Totals result{};
-    totals.put(&result, sizeof(result));
-    s.totals = totals.as<Totals>();
-    start.put(&s, sizeof(s));
-    cuda::advance(shape, start.as<Start>(), 1, nullptr);
-    synchronise();
-    totals.get(&result, sizeof(result));
-    b.gradient.get(gradient.values.data(), gradient.values.size() * sizeof(float));
-    if (carry != nullptr && n_m > 0) after.get(carry->after.data(), carry->after.size_bytes());
-    return {result.loss, result.weight, result.correct};
-  }
-
-  BatchLoss loss(const Parameters<float>& parameters, const Objective& objective, const remede::Sequences& data,
-                 std::span<const float> fill, std::span<const std::uint32_t> batch) override {
-    if (batch.empty()) return {};
-    const DataSet set(data);
-    LoadedShape loaded;
-    loaded.shape = device_shape(parameters.shape, {}, {data.n_y, set.missing(), objective.loss},
-                                batch_class(batch.size()), device_limits());
-    const DeviceShape& shape = loaded.shape;
-    Batches batches;
-    const std::uint32_t chunks = set.cut(batch, cut_of(set, loaded), batches);
-    const Buffers b(parameters, loaded, objective, fill, batches, set);
-    Start s = b.describe(objective, set);
-    s.average = s.parameters;
-    std::vector<LossJob> jobs;
-    for (std::uint32_t c = 0; c < chunks; ++c) jobs.push_back({0, c});
-    Buffer start, device_jobs, results;
-    start.put(&s, sizeof(s));
-    device_jobs.put(jobs.data(), jobs.size() * sizeof(LossJob));
-    std::vector<Totals> totals(jobs.size());
-    results.reserve(totals.size() * sizeof(Totals));
-    cuda::losses(shape.variant, shape.layout, start.as<Start>(), device_jobs.as<LossJob>(), jobs.size(), 1,
-                 {s.records, s.leaf, s.at, s.arena, 0, 0, 0}, results.as<Totals>());
-    synchronise();
-    results.get(totals.data(), totals.size() * sizeof(Totals));
-    BatchLoss sum;
-    for (const Totals& t : totals) sum += {t.loss, 0.0, t.correct};
-    sum.weight = set.weight(batch);
-    return sum;
-  }
-
- private:
-  bool compiles_;
-
-  struct Buffers {
-    const LoadedShape& shape;
-    std::size_t steps;  // of a chunk
-    Buffer parameters, missing_right, gradient, scratch, fill, quantiles, scale, slot, units, entries, chunks;
-    Buffers(const Parameters<float>& p, const LoadedShape& of, const Objective& objective, std::span<const float> given,
-            const Batches& batches, const DataSet& set)
-        : shape(of) {
-      std::vector<float> filled(given.begin(), given.end());
-      filled.resize(static_cast<std::size_t>(p.shape.n_x));
-      put(p.values, parameters);
-      put(p.missing_right, missing_right);
-      put(filled, fill);
-      put(objective.quantiles, quantiles);
-      put(objective.scale, scale);
-      put(shape.shape.slot, slot);
-      put(shape.shape.units, units);
-      put(batches.entries, entries);
-      put(batches.chunks, chunks);
-      gradient.reserve(p.values.size() * sizeof(float));
-      steps = (set.most_steps(batches.entries.size(), cut_of(set, shape)) + 3) / 4 * 4;
-      scratch.reserve(scratch_floats(shape, steps, set.longest()) * sizeof(float));
-    }
-    Start describe(const Objective& objective, const DataSet& set) const {
-      Start s{};
-      s.loss = static_cast<int>(objective.loss);
-      s.quantiles = {quantiles.as<float>(), static_cast<int>(objective.quantiles.size())};
-      s.scale = {scale.as<float>(), static_cast<int>(objective.scale.size())};
-      s.data = set.on_device();
-      s.sequences = static_cast<std::uint32_t>(set.count());
-      s.fill = fill.as<float>();
-      s.missing_right = missing_right.as<std::uint8_t>();
-      s.slot = slot.as<std::uint32_t>();
-      s.units = units.as<SumUnit>();
-      s.parameters = parameters.as<float>();
-      s.gradient = gradient.as<float>();
-      s.chunks = chunks.as<Chunk>();
-      s.entries = entries.as<Entry>();
-      give_scratch(shape, steps, scratch.as<float>(), s);
-      return s;
-    }
-    template <typename T>
-    static void put(const std::vector<T>& from, Buffer& to) {
-      to.put(from.data(), from.size() * sizeof(T));
-    }
-  };
-};
-
-void expect_gpu() {
-  if (const std::string why = cuda::why_no_gpu(); !why.empty()) fail("--device gpu: expected a GPU, got none: {}", why);
-}
 
 }  // namespace
+
+void expect_gpu() {
+  if (const std::string why = why_no_gpu(); !why.empty()) fail("--device gpu: expected a GPU, got none: {}", why);
+}
+
 }  // namespace cuda
 
 std::string why_no_gpu() { return cuda::why_no_gpu(); }
 
-std::unique_ptr<Executor> make_gpu_executor(std::vector<const TrainingData*> data, int threads) {
+std::unique_ptr<Executor> make_gpu_executor(std::vector<const TrainingData*> data, int threads,
+                                            std::size_t most_bytes) {
   cuda::expect_gpu();
-  return std::make_unique<cuda::GpuExecutor>(std::move(data), threads);
-}
-
-std::unique_ptr<Engine> make_gpu_engine(bool compiled) {
-  cuda::expect_gpu();
-  return std::make_unique<cuda::GpuEngine>(compiled);
+  return std::make_unique<cuda::GpuExecutor>(std::move(data), threads, most_bytes);
 }
 
 }  // namespace remede

@@ -98,13 +98,15 @@ void Buffer::reserve(std::size_t wanted) {
   if (at_ != nullptr) expect(cudaFree(at_), "giving back memory");
   at_ = nullptr;
   bytes_ = 0;
-  if (cudaMalloc(&at_, bytes) != cudaSuccess) {
+  for (const std::size_t size : {bytes, wanted}) {
+    if (cudaMalloc(&at_, size) == cudaSuccess) {
+      bytes_ = size;
+      return;
+    }
     cudaGetLastError();
     at_ = nullptr;
-    refuse("GPU: expected " + std::to_string(bytes >> 20U) + " MB of free memory, got " +
-           std::to_string(free_bytes() >> 20U) + " MB");
   }
-  bytes_ = bytes;
+  refuse_memory(wanted, free_bytes());
 }
 
 void Buffer::put(const void* from, std::size_t bytes) {
@@ -168,6 +170,12 @@ std::string architecture() {
   cudaDeviceProp properties{};
   expect(cudaGetDeviceProperties(&properties, 0), "asking what it is");
   return "sm_" + std::to_string(properties.major) + std::to_string(properties.minor);
+}
+
+std::string driver_version() {
+  int version = 0;
+  expect(cudaDriverGetVersion(&version), "asking for its driver");
+  return std::to_string(version);
 }
 
 const void* load_kernel(const std::string& code, const char* name) {

@@ -9,8 +9,9 @@
 
 namespace remede::cuda {
 
-// Throws Error: CUDA's compiler does not read the header that defines it.
+// Throw Error and TooLittleMemory: CUDA's compiler does not read the header that defines them.
 [[noreturn]] void refuse(const std::string& message);
+[[noreturn]] void refuse_memory(std::size_t wanted, std::size_t free);
 
 // Empty where a GPU can be used, else one line that says why not.
 std::string why_no_gpu();
@@ -35,7 +36,7 @@ class Pinned {
   std::size_t bytes_ = 0;
 };
 
-// Memory of the GPU. Grows, never shrinks; its contents are lost when it grows. Throws Error when there is too little.
+// Memory of the GPU. Grows, never shrinks; its contents are lost when it grows. Throws TooLittleMemory.
 class Buffer {
  public:
   Buffer() = default;
@@ -94,7 +95,8 @@ class Streams {
   void* copies_ = nullptr;
 };
 
-std::string architecture();  // "sm_90"
+std::string architecture();    // "sm_90"
+std::string driver_version();  // the CUDA it was made for: "13000"
 // A kernel from compiled code, or null; it lives as long as the process.
 const void* load_kernel(const std::string& code, const char* name);
 

@@ -30,7 +30,7 @@ __device__ __forceinline__ void forward(const Layout& l, const Start& s, const W
   float* const memory = raw + n_x;
   const float* const fill = global(s.fill);
   const Entry* const entries = global(s.entries) + chunk.first;
-  const std::int64_t* const offsets = global(s.data.offset);
+  const Span* const spans = global(s.data.spans);
   const float* const noisy = s.noisy == nullptr ? nullptr : global(s.noisy);
   const float* const all = global(s.data.x);
   const float* const before = s.before;
@@ -42,8 +42,9 @@ __device__ __forceinline__ void forward(const Layout& l, const Start& s, const W
     int length = 0;
     if (has) {
       entry = entries[first + group];
-      from = offsets[entry.sequence];
-      length = static_cast<int>(offsets[entry.sequence + 1] - from);
+      const Span span = spans[entry.sequence];
+      from = span.first;
+      length = static_cast<int>(span.length);
     }
     const int most = most_of_warp<G>(length);
     float m[K];

@@ -6,16 +6,29 @@
 
 namespace remede::cuda {
 
-#ifdef REMEDE_CUDA_PROFILE  // cycles of each phase, of the first block: printed when a launch ends
-#define REMEDE_PHASE(i)              \
-  if (threadIdx.x == 0) {            \
-    const long long now = clock64(); \
-    cycles[i] += now - last;         \
-    last = now;                      \
+// Cycles of the phases of an update, of the first block: printed when a launch ends. Only where REMEDE_CUDA_PROFILE is
+// defined; nothing elsewhere. All threads of a block call end().
+struct PhaseClock {
+#ifdef REMEDE_CUDA_PROFILE
+  static constexpr int kPhases = 8;
+  long long cycles[kPhases] = {}, last = clock64();
+  __device__ void end(int phase) {
+    __syncthreads();
+    const long long now = clock64();
+    cycles[phase] += now - last;
+    last = now;
+  }
+  __device__ void print(const char* names, std::uint32_t updates) const {
+    if (threadIdx.x != 0 || blockIdx.x != 0 || updates == 0) return;
+    printf("cycles an update (%s):", names);
+    for (int i = 0; i < kPhases; ++i) printf(" %lld", cycles[i] / updates);
+    printf("; %u updates\n", updates);
   }
 #else
-#define REMEDE_PHASE(i) static_cast<void>(0)
+  __device__ __forceinline__ void end(int) {}
+  __device__ __forceinline__ void print(const char*, std::uint32_t) const {}
 #endif
+};
 
 // Copies a start's description into shared memory: every phase reads it again and again.
 __device__ __forceinline__ void copy_start(const Start* from, Start& to) {
@@ -62,9 +75,7 @@ __device__ __forceinline__ void advance_block(const Layout& l, const Start* star
   prepare(l, global(s.missing_right), global(s.parameters), arena);
   if (threadIdx.x == 0) totals = *s.totals;
   __syncthreads();
-#ifdef REMEDE_CUDA_PROFILE
-  long long cycles[8] = {}, last = clock64();
-#endif
+  PhaseClock clock;
   for (std::uint32_t n = 0; n < s.update_count && totals.lost == 0; ++n) {
     const Update u = s.updates[n];
     const Work work = {arena, global(s.records), global(s.leaf), global(s.at), u.scale};
@@ -73,38 +84,31 @@ __device__ __forceinline__ void advance_block(const Layout& l, const Start* star
     for (std::uint32_t c = 0; c < u.chunks; ++c) {
       const Chunk chunk = s.chunks[u.first_chunk + c];
       if (s.noisy != nullptr) add_noise(s, l.n_x, chunk, u.drawn);
-      REMEDE_PHASE(0);
+      clock.end(0);
       forward<G, K>(l, s, work, chunk);
-      REMEDE_PHASE(1);
+      clock.end(1);
       answer<G>(l, s, work, chunk, sums);
-      REMEDE_PHASE(2);
+      clock.end(2);
       weigh<G, K>(l, s, work, chunk);
-      REMEDE_PHASE(3);
+      clock.end(3);
       backward<G, K>(l, s, work, chunk);
-      REMEDE_PHASE(4);
+      clock.end(4);
       add_up(l, s, work, chunk);
-      REMEDE_PHASE(5);
+      clock.end(5);
     }
     const double loss = block_sum(sums.loss, buffer), correct = block_sum(sums.correct, buffer);
     const float clip = clip_factor(gather_gradient(l, s, arena, buffer), s.clip);
     const bool goes_on = note_update(s, u, loss, correct, clip, totals);
-    REMEDE_PHASE(6);
+    clock.end(6);
     if (!goes_on) break;
-    optimise(l, s, u, clip);
+    optimise(l, s, u, clip, global(s.gradient));
     if (s.continues != nullptr) carry_over(l.n_m, s, u.first_chunk, u.chunks);
     __syncthreads();
     prepare(l, global(s.missing_right), global(s.parameters), arena);
-    REMEDE_PHASE(7);
+    clock.end(7);
   }
   if (threadIdx.x == 0) *s.totals = totals;
-#ifdef REMEDE_CUDA_PROFILE
-  if (threadIdx.x == 0 && blockIdx.x == 0 && totals.made > 0)
-    printf(
-        "cycles an update: noise %lld forward %lld answer %lld weigh %lld backward %lld add_up %lld gather %lld "
-        "optimise %lld\n",
-        cycles[0] / totals.made, cycles[1] / totals.made, cycles[2] / totals.made, cycles[3] / totals.made,
-        cycles[4] / totals.made, cycles[5] / totals.made, cycles[6] / totals.made, cycles[7] / totals.made);
-#endif
+  clock.print("noise, forward, answer, weigh, backward, add up, gather, optimise", totals.made);
 }
 
 // A block takes consecutive jobs: it prepares a tree once.

@@ -55,12 +55,17 @@ struct Layout {
   int units;                               // of the sums
 };
 
+// Steps of a sequence.
+struct Span {
+  std::int64_t first, length;
+};
+
 struct Sequences {
   const float* x;
   const std::int32_t* label;
   const float* value;
   const float* weight;
-  const std::int64_t* offset;
+  const Span* spans;
 };
 
 struct Entry {

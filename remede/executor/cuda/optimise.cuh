@@ -83,13 +83,13 @@ __device__ __forceinline__ float clip_factor(double squares, float limit) {
 }
 
 // Eight numbers of a thread at a time: all are loaded before the first is stored, since loads take long.
-__device__ __forceinline__ void optimise(const Layout& l, const Start& s, const Update& u, float clip) {
-  constexpr int kAtATime = 6;
+__device__ __forceinline__ void optimise(const Layout& l, const Start& s, const Update& u, float clip,
+                                         const float* gradient) {
+  constexpr int kAtATime = 8;
   float* const parameters = global(s.parameters);
   float* const averages = global(s.average);
   float* const means = global(s.mean);
   float* const squares = global(s.square);
-  const float* const gradient = global(s.gradient);
   const int total = l.begin[kGroups], apart = static_cast<int>(blockDim.x);
   for (int first = static_cast<int>(threadIdx.x); first < total; first += kAtATime * apart) {
     float old[kAtATime], average[kAtATime], mean[kAtATime], square[kAtATime], g[kAtATime];

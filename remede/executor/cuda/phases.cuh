@@ -72,6 +72,25 @@ __device__ inline double block_sum(double x, double* buffer) {
   return sum;
 }
 
+// Of three numbers at a time. buffer: (3, warps), not in use since the last barrier but one.
+struct ThreeSums {
+  double of[3];
+};
+__device__ inline ThreeSums block_sums(ThreeSums x, double* buffer) {
+  const int warps = static_cast<int>(blockDim.x / 32);
+#pragma unroll
+  for (int i = 0; i < 3; ++i) {
+    for (int o = 16; o > 0; o /= 2) x.of[i] += __shfl_xor_sync(kAll, x.of[i], o);
+    if (threadIdx.x % 32 == 0) buffer[i * warps + static_cast<int>(threadIdx.x / 32)] = x.of[i];
+  }
+  __syncthreads();
+  ThreeSums sums = {};
+#pragma unroll
+  for (int i = 0; i < 3; ++i)
+    for (int w = 0; w < warps; ++w) sums.of[i] += buffer[i * warps + w];
+  return sums;
+}
+
 // A node in the arena: its threshold, and its feature packed with the side of missing values.
 __device__ __forceinline__ int feature_of(const float2& node) { return __float_as_int(node.y) & 0xffffff; }
 
@@ -144,9 +163,9 @@ __device__ __noinline__ inline void add_noise(const Start& s, int n_x, Chunk chu
   constexpr std::uint64_t kOffsetSeed = 0x6f6666;
   for (std::uint32_t i = threadIdx.x; i < chunk.count; i += blockDim.x) {
     const Entry entry = s.entries[chunk.first + i];
-    const std::int64_t from = s.data.offset[entry.sequence];
-    const auto steps = static_cast<std::uint32_t>(s.data.offset[entry.sequence + 1] - from);
-    const float* x = s.data.x + from * n_x;
+    const Span span = s.data.spans[entry.sequence];
+    const auto steps = static_cast<std::uint32_t>(span.length);
+    const float* x = s.data.x + span.first * n_x;
     float* to = s.noisy + static_cast<std::size_t>(entry.base) * n_x;
     Random offsets(drawn ^ kOffsetSeed, entry.sequence);
     for (int f = 0; f < n_x; ++f) {

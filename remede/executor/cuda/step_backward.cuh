@@ -2,6 +2,7 @@
 // docs/mathematics.md has the formulas.
 #pragma once
 
+#include "remede/executor/cuda/step_onehot.cuh"
 #include "remede/executor/cuda/step_sums.cuh"
 #include "remede/executor/cuda/weigh.cuh"
 
@@ -56,13 +57,6 @@ __device__ __forceinline__ void step_derivative(const Start& s, std::int64_t at,
     sums.correct += own.correct;
   }
 }
-
-// Derivatives by the numbers of the reached leaf.
-template <class C>
-struct LeafDerivatives {
-  float g[C::l.n_y];
-  float gate[at_least_one(C::l.n_m)], write[at_least_one(C::l.n_m)], rate[at_least_one(C::l.n_m)];
-};
 
 template <class C, int N>
 __device__ __forceinline__ float leaf_worth(const float (&r)[N], const LeafDerivatives<C>& c, const float* q,
@@ -174,7 +168,8 @@ __device__ __forceinline__ int next_entry(std::int32_t* counts, int leaf, bool w
   return C::p.lanes == 1 ? at : __shfl_sync(kAll, at, lane / C::p.lanes * C::p.lanes);
 }
 
-// Writes what the steps of a warp add to the sums, through its tile: entries by themselves are scattered in memory. All
+// Writes what the steps of a warp add to the sums, through its tile: entries by themselves are scattered in memory.
+// They are read once, and should not take the place of others in the cache. All
 // lanes of the warp call this; `at` is the number of an entry, or -1. `splits`: of this lane's levels.
 template <class C>
 __device__ __forceinline__ void write_entries(float* tile, float* entries, int at, const LeafDerivatives<C>& c,
@@ -218,8 +213,8 @@ __device__ __forceinline__ void write_entries(float* tile, float* entries, int a
       const int of = (i + thread) / kQuads, quad = (i + thread) % kQuads;
       const int to = __shfl_sync(kAll, at, (first + of) * p.lanes % 32);
       if (to >= 0 && of < kRows)
-        reinterpret_cast<float4*>(entries)[static_cast<std::size_t>(to) * kQuads + quad] =
-            *reinterpret_cast<const float4*>(tile + of * p.tile_pitch + 4 * quad);
+        __stcs(reinterpret_cast<float4*>(entries) + static_cast<std::size_t>(to) * kQuads + quad,
+               *reinterpret_cast<const float4*>(tile + of * p.tile_pitch + 4 * quad));
     }
   }
 }
@@ -246,19 +241,22 @@ __device__ __noinline__ LossSums step_backward(const Start& s, const Chunk& chun
 #pragma unroll
   for (int k = 0; k < l.n_y; ++k) later[k] = 0.0F;
   const int most = most_of_warp<1>(own.length);
+  HotSums<C> sums;
+  const HotColumns<C> columns;
   Traced<C> next;
   load_traced<C>(s, own, trace, most - 1, next);
   for (int t = most - 1; t >= 0; --t) {
     const bool active = t < own.length;
     Traced<C> now = next;
     load_traced<C>(s, own, trace, t - 1, next);
-    const int at = next_entry<C>(counts, now.leaf, active && writes);
+    int at = 0;
+    if constexpr (!p.onehot) at = next_entry<C>(counts, now.leaf, active && writes);
     float back[at_least_one(n_m)], parts[at_least_one(n_m)];
 #pragma unroll
     for (int k = 0; k < n_m; ++k) parts[k] = back[k] = 0.0F;
     if (active && writes)
 #pragma unroll
-      for (int f = 0; f < l.n_v; ++f) look[f * p.sequences] = now.v[f];
+      for (int f = 0; f < l.n_v; ++f) look[f * p.look_pitch] = now.v[f];
     if (p.lanes > 1) __syncwarp();
     LeafDerivatives<C> c;
     float splits[at_least_one(step_ceil(l.depth, p.lanes))];
@@ -283,7 +281,15 @@ __device__ __noinline__ LossSums step_backward(const Start& s, const Chunk& chun
       const float here = through_leaf<C>(row, now.v, q, c, back);
       through_splits<C>(shared, look, now.leaf, here, now.v, q, c, splits, p.lanes > 1 ? parts : back);
     }
-    write_entries<C>(tile, entries, at, c, splits, now.v);
+    if constexpr (p.onehot) {
+      stage_step<C>(shared, active ? now.leaf : -l.leaves, c, splits, now.v);
+      __syncwarp();
+      add_step<C>(shared, columns, sums);
+      __syncwarp();
+      if (t % kHotSteps == 0) put_hot_sums<C>(shared, sums);
+    } else {
+      write_entries<C>(tile, entries, at, c, splits, now.v);
+    }
     if (p.lanes > 1) {
 #pragma unroll
       for (int k = 0; k < n_m; ++k) {

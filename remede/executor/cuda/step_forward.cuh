@@ -31,10 +31,10 @@ __device__ __forceinline__ OwnSequence own_sequence(const Start& s, const Chunk&
   const auto place = static_cast<std::uint32_t>(own_place<C>());
   if (place >= chunk.count) return own;
   const Entry entry = global(s.entries)[chunk.first + place];
-  const std::int64_t* const offsets = global(s.data.offset);
+  const Span span = global(s.data.spans)[entry.sequence];
   own.sequence = entry.sequence;
-  own.from = offsets[entry.sequence];
-  own.length = static_cast<int>(offsets[entry.sequence + 1] - own.from);
+  own.from = span.first;
+  own.length = static_cast<int>(span.length);
   own.x =
       s.noisy != nullptr ? s.noisy + static_cast<std::size_t>(entry.base) * C::l.n_x : s.data.x + own.from * C::l.n_x;
   return own;
@@ -198,7 +198,7 @@ __device__ __noinline__ void step_forward(const Start& s, const Chunk& chunk) {
         const float value = p.ahead > 0 ? own_x[(t % at_least_one(p.ahead) * n_x + f) * kPitch] : next[f];
         if (p.ahead > 0 && writes) to[(p.trace_x + f) * p.sequences] = value;
         v[f] = l.missing && value != value ? fill[f] : value;
-        if (writes) look[f * p.sequences] = value;
+        if (writes) look[f * p.look_pitch] = value;
       }
       x += n_x;
       if (p.ahead == 0 && t + 1 < own.length)
@@ -206,7 +206,7 @@ __device__ __noinline__ void step_forward(const Start& s, const Chunk& chunk) {
         for (int f = 0; f < n_x; ++f) next[f] = x[f];
       if (writes)
 #pragma unroll
-        for (int k = 0; k < n_m; ++k) look[(n_x + k) * p.sequences] = to[k * p.sequences] = v[n_x + k];
+        for (int k = 0; k < n_m; ++k) look[(n_x + k) * p.look_pitch] = to[k * p.sequences] = v[n_x + k];
     }
     if (p.lanes > 1) __syncwarp();
     if (active) {
@@ -218,7 +218,7 @@ __device__ __noinline__ void step_forward(const Start& s, const Chunk& chunk) {
       load_row<0, l.first_order ? p.worth_end : p.written>(shared + p.leaf_rows + j * p.row, r);
       if (writes) {
         reinterpret_cast<std::int32_t*>(to)[n_m * p.sequences] = j;
-        atomicAdd(counts + j, 1);
+        if (!p.onehot) atomicAdd(counts + j, 1);
       }
       if (l.first_order)
 #pragma unroll

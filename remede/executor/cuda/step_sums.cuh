@@ -93,9 +93,17 @@ __device__ __forceinline__ void multiply(float (&c)[4], unsigned a0, unsigned a1
       : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
 }
 
+// Sums of a leaf in registers: of rows that need all columns, and of those that need the last.
+template <class C>
+struct TileSums {
+  static constexpr int kOnes = C::p.tiles_m - C::p.full_m;
+  float full[at_least_one(C::p.full_m)][C::p.tiles_n][4] = {};
+  float ones[at_least_one(kOnes)][4] = {};
+};
+
 // Eight entries of the tile: rows times columns.
 template <class C>
-__device__ __forceinline__ void multiply_eight(const float* eight, float (&sums)[C::p.tiles_m][C::p.tiles_n][4]) {
+__device__ __forceinline__ void multiply_eight(const float* eight, TileSums<C>& sums) {
   constexpr Layout l = C::l;
   constexpr Stepper p = C::p;
   const int lane = static_cast<int>(threadIdx.x) % 32, g = lane / 4, t = lane % 4;
@@ -115,15 +123,51 @@ __device__ __forceinline__ void multiply_eight(const float* eight, float (&sums)
     TwoParts rows[4];
 #pragma unroll
     for (int i = 0; i < 4; ++i) rows[i] = TwoParts(from[i / 2 * 4 * p.tile_pitch + m * kTile + i % 2 * 8]);
+    if (m >= p.full_m) {
+      constexpr unsigned kOne = 0x3f800000U;  // 1.0F
+      float(&to)[4] = sums.ones[m - p.full_m];
+      multiply(to, rows[0].high, rows[1].high, rows[2].high, rows[3].high, kOne, kOne);
+      multiply(to, rows[0].low, rows[1].low, rows[2].low, rows[3].low, kOne, kOne);
+      continue;
+    }
 #pragma unroll
-    for (int n = m < p.full_m ? 0 : p.tiles_n - 1; n < p.tiles_n; ++n) {
-      multiply(sums[m][n], rows[0].high, rows[1].high, rows[2].high, rows[3].high, columns[n][0].high,
-               columns[n][1].high);
-      multiply(sums[m][n], rows[0].high, rows[1].high, rows[2].high, rows[3].high, columns[n][0].low,
-               columns[n][1].low);
-      multiply(sums[m][n], rows[0].low, rows[1].low, rows[2].low, rows[3].low, columns[n][0].high, columns[n][1].high);
+    for (int n = 0; n < p.tiles_n; ++n) {
+      float(&to)[4] = sums.full[m][n];
+      multiply(to, rows[0].high, rows[1].high, rows[2].high, rows[3].high, columns[n][0].high, columns[n][1].high);
+      multiply(to, rows[0].high, rows[1].high, rows[2].high, rows[3].high, columns[n][0].low, columns[n][1].low);
+      multiply(to, rows[0].low, rows[1].low, rows[2].low, rows[3].low, columns[n][0].high, columns[n][1].high);
     }
   }
+}
+
+// ADDS the sums to the table of a leaf, or ASSIGNS.
+template <class C>
+__device__ __forceinline__ void put_tiles(const TileSums<C>& sums, float* table, bool add) {
+  constexpr Stepper p = C::p;
+  constexpr int kColumns = p.tiles_n * kTileColumns;
+  const int lane = static_cast<int>(threadIdx.x) % 32, g = lane / 4, t = lane % 4;
+#pragma unroll
+  for (int m = 0; m < p.full_m; ++m)
+#pragma unroll
+    for (int n = 0; n < p.tiles_n; ++n)
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        float* const to = table + (m * kTile + half * 8 + g) * kColumns + n * kTileColumns + 2 * t;
+        float2 sum = {sums.full[m][n][2 * half], sums.full[m][n][2 * half + 1]};
+        if (add) {
+          const float2 old = *reinterpret_cast<const float2*>(to);
+          sum.x += old.x, sum.y += old.y;
+        }
+        *reinterpret_cast<float2*>(to) = sum;
+      }
+  if (t != 0) return;  // all columns are the same
+#pragma unroll
+  for (int m = 0; m < sums.kOnes; ++m)
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      float* const to = table + p.full_m * kTile * kColumns + m * kTile + half * 8 + g;
+      *to = add ? *to + sums.ones[m][2 * half] : sums.ones[m][2 * half];
+    }
 }
 
 // One warp: rows times columns, added up over `count` entries. ADDS to the table, or ASSIGNS. The next entries are
@@ -132,8 +176,8 @@ template <class C>
 __device__ __forceinline__ void add_entries(float* tile, const float* entries, int count, float* table, bool add) {
   constexpr Stepper p = C::p;
   constexpr int kQuads = p.entry / 4, kEach = step_ceil(kEntries * kQuads, 32);
-  const int lane = static_cast<int>(threadIdx.x) % 32, g = lane / 4, t = lane % 4;
-  float sums[p.tiles_m][p.tiles_n][4] = {};
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  TileSums<C> sums;
   constexpr int kAhead = kEach <= 4 ? 3 : 1;  // tiles
   float4 next[kAhead][kEach];
   const auto load = [&](int first, float4(&to)[kEach]) {
@@ -141,7 +185,7 @@ __device__ __forceinline__ void add_entries(float* tile, const float* entries, i
     for (int i = 0; i < kEach; ++i) {
       to[i] = {0.0F, 0.0F, 0.0F, 0.0F};
       if (i * 32 + lane < kEntries * kQuads && first + (i * 32 + lane) / kQuads < count)
-        to[i] = reinterpret_cast<const float4*>(entries)[first * kQuads + i * 32 + lane];
+        to[i] = __ldcs(reinterpret_cast<const float4*>(entries) + first * kQuads + i * 32 + lane);
     }
   };
 #pragma unroll
@@ -163,20 +207,7 @@ __device__ __forceinline__ void add_entries(float* tile, const float* entries, i
       if (at + 8 < count) multiply_eight<C>(tile + 8 * p.tile_pitch, sums);
     }
   }
-#pragma unroll
-  for (int m = 0; m < p.tiles_m; ++m)
-#pragma unroll
-    for (int n = m < p.full_m ? 0 : p.tiles_n - 1; n < p.tiles_n; ++n)
-#pragma unroll
-      for (int half = 0; half < 2; ++half) {
-        float* const to = table + (m * kTile + half * 8 + g) * (p.tiles_n * kTileColumns) + n * kTileColumns + 2 * t;
-        float2 sum = {sums[m][n][2 * half], sums[m][n][2 * half + 1]};
-        if (add) {
-          const float2 old = *reinterpret_cast<const float2*>(to);
-          sum.x += old.x, sum.y += old.y;
-        }
-        *reinterpret_cast<float2*>(to) = sum;
-      }
+  put_tiles<C>(sums, table, add);
 }
 
 // The leaf with part number `part` of those beyond the first.
@@ -189,13 +220,13 @@ __device__ __forceinline__ int leaf_of_part(const std::int32_t* extra, int part)
   return leaf;
 }
 
-// ADDS the tables of parts beyond the first to those of their leaves, in order. A warp takes 128 numbers of a leaf at a
-// time.
+// ADDS the tables of parts beyond the first to those of their leaves, in order. A warp takes some numbers of a leaf
+// at a time.
 template <class C>
 __device__ __forceinline__ void add_parts(const std::int32_t* total, const std::int32_t* extra, int parts,
                                           float* tables) {
   constexpr Stepper p = C::p;
-  constexpr int kEach = 4, kSlices = p.table / (32 * kEach);
+  constexpr int kEach = p.table % 128 == 0 ? 4 : p.table % 64 == 0 ? 2 : 1, kSlices = p.table / (32 * kEach);
   static_assert(kSlices * 32 * kEach == p.table);
   const int lane = static_cast<int>(threadIdx.x) % 32;
   for (int job = static_cast<int>(threadIdx.x) / 32; job < parts * kSlices; job += p.threads / 32) {

@@ -63,8 +63,9 @@ template <class C>
 __device__ __forceinline__ float leaf_sum(const float* tables, const std::int32_t* seen, int leaf, int row,
                                           int column) {
   constexpr Stepper p = C::p;
-  return seen[leaf] != 0 ? tables[static_cast<std::size_t>(leaf) * p.table + row * (p.tiles_n * kTileColumns) + column]
-                         : 0.0F;
+  constexpr int kFull = p.full_m * kTile, kColumns = p.tiles_n * kTileColumns;
+  const int at = row < kFull ? row * kColumns + column : kFull * kColumns + row - kFull;
+  return seen[leaf] != 0 ? tables[static_cast<std::size_t>(leaf) * p.table + at] : 0.0F;
 }
 
 // ASSIGNS the sums of the nodes (nodes from 1, n_v + 1): over the leaves below them; where these are many, over 32 of
@@ -141,20 +142,58 @@ __device__ __forceinline__ double step_node_gradient(const float* parameters, fl
   return squares;
 }
 
-// ASSIGNS the gradient; returns its squared norm. The leaves' rows in shared memory are lost.
+// Where the gradient of an update is: in shared memory where that has room for it, since the device's memory is what
+// deep trees wait for.
 template <class C>
-__device__ __noinline__ double step_gradient(const Start& s, double* buffer) {
+__device__ __forceinline__ float* step_gradient_at(const Start& s) {
+  return C::p.gradient > 0 ? step_memory() + C::p.gradient : global(s.gradient);
+}
+
+// Copies it to where the host finds it.
+template <class C>
+__device__ __forceinline__ void give_gradient(const Start& s) {
+  if constexpr (C::p.gradient > 0)
+    for (int i = static_cast<int>(threadIdx.x); i < C::l.begin[kGroups]; i += C::p.threads)
+      s.gradient[i] = step_gradient_at<C>(s)[i];
+}
+
+// ASSIGNS the gradient; returns this thread's part of its squared norm. The leaves' rows in shared memory are lost.
+template <class C>
+__device__ __noinline__ double step_gradient(const Start& s) {
   constexpr Layout l = C::l;
   float* const shared = step_memory();
   constexpr Stepper p = C::p;
   const float* const parameters = global(s.parameters);
-  float* const gradient = global(s.gradient);
+  float* const gradient = step_gradient_at<C>(s);
   const float* const tables = global(s.table);
   const std::int32_t* const seen = ints<C>(shared, p.seen);
-  sum_nodes<C>(shared, tables);
+  if constexpr (p.onehot)
+    hot_nodes<C>(shared);
+  else
+    sum_nodes<C>(shared, tables);
   double squares = 0;
   for (int i = static_cast<int>(threadIdx.x); i < l.nodes; i += p.threads)
     squares += step_node_gradient<C>(parameters, gradient, shared, i);
+  if constexpr (p.onehot) {
+    // Sums of a leaf from `column` on, which are side by side.
+    const auto gather_hot = [&](int group, int column, int per_leaf) {
+      for (int i = static_cast<int>(threadIdx.x); i < l.leaves * per_leaf; i += p.threads) {
+        const int leaf = i / per_leaf;
+        const float g = hot_leaf_sum<C>(shared, leaf, column + i - leaf * per_leaf);
+        gradient[l.begin[group] + i] = g;
+        squares += static_cast<double>(g) * g;
+      }
+    };
+    gather_hot(2, 0, l.n_y);
+    if (l.n_m > 0) {
+      gather_hot(3, l.n_y, at_least_one(l.n_m));
+      if (l.blends) gather_hot(6, l.n_y + l.n_m, at_least_one(l.n_m));
+      if (l.has_bias) gather_hot(5, l.n_y + l.n_m * (1 + l.blends), at_least_one(l.n_m));
+      gather_hot(4, p.pure, at_least_one(l.n_m * l.n_w));
+    }
+    if (l.linear) gather_hot(7, p.pure + l.n_m * l.n_w, l.n_y * l.n_v);
+    return squares;
+  }
   // Numbers of a leaf: `rows` rows of the table from `row` on, with `columns` columns from `column` on.
   const auto gather = [&](int group, int row, int rows, int column, int columns) {
     const int per_leaf = rows * columns;
@@ -174,13 +213,13 @@ __device__ __noinline__ double step_gradient(const Start& s, double* buffer) {
     if (l.blends) gather(6, p.rate, at_least_one(l.n_m), l.n_v, 1);
   }
   if (l.linear) gather(7, p.g, l.n_y, 0, l.n_v);
-  return block_sum(squares, buffer);
+  return squares;
 }
 
 template <class C>
 __device__ __noinline__ void step_optimise(const Start& s, const Update& u, float clip) {
   const Layout l = C::l;
-  optimise(l, s, u, clip);
+  optimise(l, s, u, clip, step_gradient_at<C>(s));
 }
 
 }  // namespace remede::cuda

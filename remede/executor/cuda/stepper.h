@@ -6,6 +6,10 @@
 //   columns  inputs and memory before the step; a further column is 1 and not stored
 // The sums of a leaf are the products of all rows and columns, added up over its entries: a product of matrices, by
 // tensor cores. Those of a node are those of the leaves below it.
+//
+// Trees of few leaves have no entries (ONE-HOT): what a warp's sequences add at a step is staged in shared memory, and
+// added to sums in registers by a product with the matrix of ones and zeros that says which sequence is at which leaf
+// or node.
 #pragma once
 
 #include "remede/executor/cuda/layout.h"
@@ -17,8 +21,16 @@ struct Stepper {
   int lanes = 0, sequences = 0;  // threads of a sequence, sequences of a chunk
   bool by_cells = false;         // lanes share the cells of a sequence, else the levels of the tree
 
-  // Places in an entry, and its length.
-  int write = 0, split = 0, g = 0, gate = 0, rate = 0, rows = 0, columns = 0, entry = 0;
+  // Places in an entry, and its length. full: rows that need other columns than the last.
+  int write = 0, split = 0, g = 0, gate = 0, rate = 0, full = 0, rows = 0, columns = 0, entry = 0;
+
+  // One-hot: the same places are rows of the stage, which has a column for each sequence; inputs and memory are its
+  // first rows. one: a row of ones.
+  bool onehot = false;
+  int one = 0, stage = 0, index = 0;     // in shared memory; index: (sequences) the leaf
+  int pure = 0, leaf_n = 0, node_n = 0;  // sums of a leaf that are no product; columns of leaves and nodes, in tiles
+  int hot_tiles = 0, accumulators = 0;   // tiles of leaves, and of nodes; floats of a thread
+  int hot_sums = 0;                      // (accumulators, threads) in shared memory
 
   // Places in the row of a leaf: what a write reads, what an answer is, and what only the reached leaf needs.
   int blend = 0, gate_value = 0, writes = 0, write_pitch = 0, bias = 0, output = 0, linear = 0, linear_pitch = 0,
@@ -34,10 +46,11 @@ struct Stepper {
   int counts = 0;                          // (warps, leaves) entries, then where the next one of a warp goes
   int first = 0, total = 0, extra = 0, seen = 0;  // (leaves) entries of a leaf; parts before; whether it has sums
   int node_sums = 0, parts = 0;                   // after the entries were added up
+  int gradient = 0;                               // then; 0: it has no room here
   int floats = 0;
 
   // Sums: tiles of 16 rows and 8 columns; the tables of all leaves, then those of further parts.
-  int tiles_m = 0, full_m = 0, tiles_n = 0, table = 0;  // full_m: of tiles_m, those that need more than the last column
+  int tiles_m = 0, full_m = 0, tiles_n = 0, table = 0;  // full_m: of tiles_m, those with all columns; others have one
   // What the forward pass leaves of a step, rows of all sequences: memory before it (n_m), the leaf, outputs (n_y) in
   // the first-order form, inputs (n_x), weight and class. Where `ahead` is 0, the last three are read from the data
   // again.
@@ -53,6 +66,8 @@ constexpr int kTileColumns = 8;        // columns
 constexpr int kMostCellsOfThread = 8;  // where lanes share levels
 constexpr int kMostRowOfThread = 64;   // floats of a leaf's row
 constexpr int kMostTiles = 16;         // of four registers each
+constexpr int kMostHotDepth = 5;       // two tiles of leaves
+constexpr int kMostHotSums = 24;       // registers
 constexpr int kStepThreads = 512;      // of a multiprocessor: 128 registers each
 
 constexpr int step_ceil(int n, int by) { return (n + by - 1) / by; }
@@ -73,16 +88,29 @@ constexpr void place_entry(const Layout& l, Stepper& p) {
   StepPlaces entry;
   p.write = entry.take(l.n_m);
   p.split = entry.take(l.depth);
-  p.g = entry.take(l.n_y);
-  p.full_m = step_ceil(entry.end, kTile);
+  if (l.linear) p.g = entry.take(l.n_y);
+  p.full = entry.end;
+  if (!l.linear) p.g = entry.take(l.n_y);
   p.gate = entry.take(l.n_m);
   p.rate = entry.take(l.blends ? l.n_m : 0);
   p.rows = entry.end;
   p.columns = entry.take(l.n_v);
   p.entry = step_up(entry.end, 4);
   p.tiles_m = step_ceil(p.rows, kTile);
+  p.full_m = step_ceil(p.full, kTile);
   p.tiles_n = step_ceil(l.n_v + 1, kTileColumns);
-  p.table = p.tiles_m * kTile * p.tiles_n * kTileColumns;
+  p.table = step_up(p.full_m * kTile * p.tiles_n * kTileColumns + (p.tiles_m - p.full_m) * kTile, 32);
+}
+
+// Whether there are so few leaves and numbers of a leaf that their sums have room in registers.
+constexpr bool place_onehot(const Layout& l, Stepper& p) {
+  if (p.by_cells || p.lanes > 2 || l.depth > kMostHotDepth) return false;
+  p.pure = l.n_y + l.n_m * (1 + l.blends + l.has_bias);
+  p.leaf_n = step_ceil(p.pure + l.n_m * l.n_w + (l.linear ? l.n_y * l.n_v : 0), kTileColumns);
+  p.node_n = step_ceil(l.n_v + 1, kTileColumns);
+  p.hot_tiles = step_ceil(l.leaves, kTile);
+  p.accumulators = 4 * p.hot_tiles * (p.leaf_n + p.node_n);
+  return p.accumulators <= kMostHotSums;
 }
 
 constexpr void place_leaf_row(const Layout& l, Stepper& p) {
@@ -131,6 +159,32 @@ constexpr void place_shared(const Layout& l, Stepper& p) {
   p.node_sums = sums.take(l.leaves * (l.n_v + 1));
   p.parts = sums.take(step_top(l) * (1 << step_top(l)) * (l.n_v + 1));
   p.floats = shared.end > sums.end ? shared.end : sums.end;
+  if (sums.end + l.begin[kGroups] <= p.floats) p.gradient = sums.end;
+}
+
+constexpr void place_shared_onehot(const Layout& l, Stepper& p) {
+  StepPlaces rows;
+  rows.take(l.n_v);
+  p.one = rows.take(1);
+  p.g = rows.take(l.n_y);  // what is pure is side by side
+  p.gate = rows.take(l.n_m);
+  p.rate = rows.take(l.blends ? l.n_m : 0);
+  p.write = rows.take(l.n_m);
+  p.split = rows.take(l.depth);
+  StepPlaces shared;
+  p.nodes = shared.take(step_up(2 * l.leaves, 4));
+  p.index = shared.take(p.sequences);
+  p.hot_sums = shared.take(p.accumulators * p.threads);
+  p.leaf_rows = p.node_sums = shared.end;
+  const int sums = step_up(l.leaves * (l.n_v + 1), 4);
+  shared.take(l.leaves * p.row > sums ? l.leaves * p.row : sums);
+  p.look_pitch = p.sequences + 16;  // four lanes read quads of one row, the next four of the next
+  p.look_next = 1;
+  p.stage = shared.take(rows.end * p.look_pitch);
+  p.look = l.missing ? shared.take(l.n_v * p.look_pitch) : p.stage;
+  p.tile_pitch = (p.entry / 4 | 1) * 4;
+  p.tiles = shared.take(p.threads / 32 * kEntries * p.tile_pitch + kTile);
+  p.floats = shared.end;
 }
 
 // batch: sequences of an update. shared: bytes. Of the layout, only what the shape is made of is read.
@@ -149,7 +203,11 @@ constexpr Stepper stepper(const Layout& l, int batch, int shared) {
   else
     for (p.lanes = 1; p.lanes < 8 && p.threads / p.lanes >= 2 * batch;) p.lanes *= 2;
   p.sequences = p.threads / p.lanes;
-  place_shared(l, p);
+  p.onehot = place_onehot(l, p);
+  if (p.onehot)
+    place_shared_onehot(l, p);
+  else
+    place_shared(l, p);
   if (p.floats * 4 > shared) return {};
   // A tile takes the inputs of a warp's sequences, with a pitch that spreads them over the banks.
   const int fit = p.by_cells ? 0 : kEntries * p.tile_pitch / (32 / p.lanes + 1) / l.n_x;
@@ -159,8 +217,14 @@ constexpr Stepper stepper(const Layout& l, int batch, int shared) {
   return p;
 }
 
+// Floats of memory for the entries of so many steps.
+constexpr unsigned long long entry_floats(const Stepper& p, unsigned long long steps) {
+  return p.onehot ? 0 : steps * static_cast<unsigned long long>(p.entry);
+}
+
 // Floats of memory for chunks of so many steps: tables of sums, with those of further parts.
 constexpr unsigned long long table_floats(const Layout& l, const Stepper& p, unsigned long long steps) {
+  if (p.onehot) return 0;
   return (static_cast<unsigned long long>(l.leaves) + steps / static_cast<unsigned long long>(p.part)) *
          static_cast<unsigned long long>(p.table);
 }

@@ -9,18 +9,22 @@ namespace remede::cuda {
 
 // ADDS the batch of an update to the tables of sums.
 template <class C>
-__device__ __forceinline__ void step_batch(const Start& s, const Update& u, LossSums& losses) {
+__device__ __forceinline__ void step_batch(const Start& s, const Update& u, LossSums& losses, PhaseClock& clock) {
   constexpr Layout l = C::l;
   constexpr Stepper p = C::p;
   __shared__ int buffer[2 * p.threads / 32];
   __shared__ int next_job;
   float* const shared = step_memory();
-  for (int i = static_cast<int>(threadIdx.x); i < l.leaves; i += p.threads) ints<C>(shared, p.seen)[i] = 0;
+  if constexpr (p.onehot)
+    begin_hot_sums<C>(shared);
+  else
+    for (int i = static_cast<int>(threadIdx.x); i < l.leaves; i += p.threads) ints<C>(shared, p.seen)[i] = 0;
   for (std::uint32_t c = 0; c < u.chunks; ++c) {
     const Chunk chunk = s.chunks[u.first_chunk + c];
     if (threadIdx.x == 0) next_job = 0;
-    for (int i = static_cast<int>(threadIdx.x); i < p.threads / 32 * l.leaves; i += p.threads)
-      ints<C>(shared, p.counts)[i] = 0;
+    if constexpr (!p.onehot)
+      for (int i = static_cast<int>(threadIdx.x); i < p.threads / 32 * l.leaves; i += p.threads)
+        ints<C>(shared, p.counts)[i] = 0;
     if (s.noisy != nullptr) add_noise(s, l.n_x, chunk, u.drawn);
     __syncthreads();
     if constexpr (p.by_cells)
@@ -28,7 +32,10 @@ __device__ __forceinline__ void step_batch(const Start& s, const Update& u, Loss
     else
       step_forward<C>(s, chunk);
     __syncthreads();
-    const int parts = order_leaves<C>(buffer);
+    clock.end(0);
+    int parts = 0;
+    if constexpr (!p.onehot) parts = order_leaves<C>(buffer);
+    clock.end(1);
     LossSums more;
     if constexpr (p.by_cells)
       more = cells_backward<C>(s, chunk, u.scale);
@@ -37,34 +44,44 @@ __device__ __forceinline__ void step_batch(const Start& s, const Update& u, Loss
     losses.loss += more.loss;
     losses.correct += more.correct;
     __syncthreads();
-    add_chunk<C>(s, parts, &next_job);
+    clock.end(2);
+    if constexpr (!p.onehot) add_chunk<C>(s, parts, &next_job);
+    clock.end(3);
   }
 }
 
 template <class C>
 __device__ __forceinline__ void advance_stepwise(const Start* starts) {
   __shared__ __align__(16) unsigned char bytes[sizeof(Start)];
-  __shared__ double buffer[C::p.threads / 32];
+  __shared__ double buffer[3 * C::p.threads / 32];
   __shared__ Totals totals;
   Start& s = *reinterpret_cast<Start*>(bytes);
   copy_start(starts + blockIdx.x, s);
   for (int i = static_cast<int>(threadIdx.x); i < C::p.floats; i += C::p.threads) step_memory()[i] = 0.0F;
   __syncthreads();
+  if constexpr (C::p.onehot) begin_stage<C>(step_memory());
   step_prepare<C>(s);
   if (threadIdx.x == 0) totals = *s.totals;
   __syncthreads();
+  PhaseClock clock;
   for (std::uint32_t n = 0; n < s.update_count && totals.lost == 0; ++n) {
     const Update u = s.updates[n];
     LossSums sums;
-    step_batch<C>(s, u, sums);
-    const double loss = block_sum(sums.loss, buffer), correct = block_sum(sums.correct, buffer);
-    const float clip = clip_factor(step_gradient<C>(s, buffer), s.clip);
+    step_batch<C>(s, u, sums, clock);
+    const ThreeSums all = block_sums({sums.loss, sums.correct, step_gradient<C>(s)}, buffer);
+    const double loss = all.of[0], correct = all.of[1];
+    const float clip = clip_factor(all.of[2], s.clip);
+    clock.end(4);
+    if (s.gradient_only != 0) give_gradient<C>(s);
     if (!note_update(s, u, loss, correct, clip, totals)) break;
     step_optimise<C>(s, u, clip);
     if (s.continues != nullptr) carry_over(C::l.n_m, s, u.first_chunk, u.chunks);
     __syncthreads();
+    clock.end(5);
     step_prepare<C>(s);
+    clock.end(6);
   }
+  clock.print("forward, order, backward, sums, gradient, optimise, prepare", totals.made);
   if (threadIdx.x == 0) *s.totals = totals;
 }
 

@@ -6,7 +6,7 @@ namespace remede {
 
 std::string why_no_gpu() { return "this program was built without CUDA (see -DREMEDE_CUDA=ON)"; }
 
-std::unique_ptr<Executor> make_gpu_executor(std::vector<const TrainingData*>, int) {
+std::unique_ptr<Executor> make_gpu_executor(std::vector<const TrainingData*>, int, std::size_t) {
   fail("--device gpu: expected a GPU, got none: {}", why_no_gpu());
 }
 
