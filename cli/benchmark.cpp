@@ -395,7 +395,7 @@ void add_benchmark(CLI::App& app) {
       ->check(one_of({"sigmoid", "softsign"}))
       ->type_name("FORM")
       ->capture_default_str();
-  verb->add_option("--slope", flags->slope, "train: slope of the surrogate at the threshold")
+  verb->add_option("--slope", flags->slope, "train: slope of the surrogate derivative at the threshold")
       ->check(CLI::Range(0.01, 1000.0).description(""))
       ->type_name("S")
       ->capture_default_str();
@@ -403,11 +403,11 @@ void add_benchmark(CLI::App& app) {
                    "train: first train for N updates on the task sign-memory, then measure that tree")
       ->check(CLI::Range(0, 1000000).description(""))
       ->type_name("N");
-  verb->add_option("--device", flags->device, "train: what computes: cpu, gpu")
+  verb->add_option("--device", flags->device, "train: device to measure: cpu, gpu")
       ->check(one_of({"cpu", "gpu"}))
       ->type_name("DEVICE")
       ->capture_default_str();
-  verb->add_option("--starts", flags->starts, "train: starts that are trained side by side, as in a search")
+  verb->add_option("--starts", flags->starts, "train: number of starts trained at the same time, as in a search")
       ->check(CLI::Range(1, 65536).description(""))
       ->type_name("N")
       ->capture_default_str();

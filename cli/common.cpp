@@ -139,7 +139,7 @@ static void add_memory_flag(CLI::App& verb, std::shared_ptr<ColumnStore>& store)
               throw UsageError(fmt::format("--memory-limit: {}", error.what()));
             }
           },
-          "Above it large data are kept in temporary files: 800M, 2G (default: half of the machine's)")
+          "Memory for data, such as 800M or 2G; larger data use temporary files (default: half of the machine's)")
       ->type_name("BYTES");
 }
 
@@ -168,7 +168,7 @@ void add_role_flags(CLI::App& verb, Roles& roles, bool with_task) {
       ->type_name("step|sequence")
       ->group(group);
   verb.add_flag("--strict-time", roles.strict_time,
-                "Refuse a time that occurs twice in a sequence (default: such rows keep their order)")
+                "Reject a time that occurs twice in a sequence (default: such rows keep their order)")
       ->group(group);
   add_format_flags(verb, roles.format);
   if (with_task) add_schema_flags(verb, roles);

@@ -158,7 +158,7 @@ std::string fish_script(const Verbs& verbs) {
 }  // namespace
 
 void add_completion(CLI::App& app) {
-  CLI::App* const verb = app.add_subcommand("completion", "Print a script that completes commands in a shell");
+  CLI::App* const verb = app.add_subcommand("completion", "Print a completion script for a shell");
   const auto shell = std::make_shared<std::string>();
   verb->add_option("shell", *shell, "bash, zsh or fish")
       ->required()

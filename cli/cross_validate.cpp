@@ -99,7 +99,7 @@ void add_cross_validate(CLI::App& app) {
   CLI::Option* const group = verb->add_option(
       "--group", flags->group, "Column of groups (a person, a machine) that must not be split between folds");
   group->type_name("COLUMN");
-  verb->add_flag("--forward", flags->forward, "Train on the past and test on what follows, fold by fold")
+  verb->add_flag("--forward", flags->forward, "In every fold, train on the past and test on what follows")
       ->excludes(group);
   add_json_flag(*verb, flags->json);
   add_quiet_flag(*verb, flags->quiet);

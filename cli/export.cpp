@@ -64,7 +64,7 @@ void export_model(const ExportFlags& flags) {
 }  // namespace
 
 void add_export(CLI::App& app) {
-  CLI::App* const verb = app.add_subcommand("export", "Write a model as a program of its own");
+  CLI::App* const verb = app.add_subcommand("export", "Write a model as a standalone program or an ONNX graph");
   const auto flags = std::make_shared<ExportFlags>();
   reads_file(verb->add_option("model", flags->model, "Model file")->required()->type_name("MODEL"));
   verb->add_option(
@@ -74,16 +74,16 @@ void add_export(CLI::App& app) {
       ->required()
       ->type_name("LANGUAGE")
       ->check(one_of(kExportWords));
-  verb->add_option("-o,--output", flags->folder, "Folder to write into; it is made where it is missing")
+  verb->add_option("-o,--output", flags->folder, "Folder to write into; it is created if it does not exist")
       ->required()
       ->type_name("FOLDER");
   verb->add_option("--name", flags->name,
-                   "Name of the files and before all names in them (default: from the name of the model file)")
+                   "Name of the files and prefix of all names in them (default: from the name of the model file)")
       ->type_name("NAME");
-  reads_file(verb->add_option("--data", flags->data, "Fixed point: data with the values that the program will meet")
+  reads_file(verb->add_option("--data", flags->data, "Fixed point: data with values such as the program will receive")
                  ->type_name("FILE"));
   verb->add_option("--steps", flags->steps,
-                   "Fixed point: state the error bound for so many steps of a sequence (default: 1000)")
+                   "Fixed point: state the error bound for the first N steps of a sequence (default: 1000)")
       ->type_name("N")
       ->check(CLI::Range(1, 1000000).description(""));
   add_quiet_flag(*verb, flags->quiet);
@@ -91,7 +91,7 @@ void add_export(CLI::App& app) {
   verb->footer(
       "The program gives the same answers as remede, bit for bit, and needs neither heap nor libm (docs/deploy.md); in "
       "fixed\n"
-      "point it states how far its answers may be from them.\n"
+      "point it states how much its answers may differ.\n"
       "Examples:\n"
       "  remede export model.json --to c -o firmware           firmware/model.h and firmware/model.c\n"
       "  remede export model.json --to cpp -o src --name pump  src/pump.hpp\n"

@@ -108,9 +108,9 @@ void add_predict(CLI::App& app) {
       "Writes one row per row of the data, in the same order: the id and time columns, `prediction`, and the "
       "probability\n"
       "of each class as `p_CLASS`; in regression only `prediction` (`prediction_TARGET` if there are several "
-      "targets). "
-      "A model of quantiles gives the quantile nearest to the median as `prediction`, then every quantile as "
-      "`q_0.1`.");
+      "targets).\n"
+      "A model of quantiles gives the quantile nearest to the median as `prediction`, and every quantile in a column\n"
+      "such as `q_0.1`.");
   on_run(*verb, [flags] { predict_file(*flags); });
 }
 

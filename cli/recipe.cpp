@@ -34,15 +34,16 @@ void show_recipe(const RecipeFlags& flags) {
 }  // namespace
 
 void add_recipe(CLI::App& app) {
-  CLI::App* const verb = app.add_subcommand("recipe", "Print a recipe of training, to change and to train with");
+  CLI::App* const verb = app.add_subcommand("recipe", "Print a training recipe, to edit and train with");
   const auto flags = std::make_shared<RecipeFlags>();
   verb->add_option("recipe", flags->recipe, "default, paper, or a file (default: default)")
       ->type_name("NAME|FILE.json");
   writes_file(
-      verb->add_option("-o,--output", flags->output, "Where to write (default: standard output)")->type_name("FILE"));
+      verb->add_option("-o,--output", flags->output, "Output file (default: standard output)")->type_name("FILE"));
   verb->add_flag("--fields", flags->fields, "List every field instead: type, limits, unit, meaning and reason");
   verb->add_flag("--page", flags->page, "Print docs/recipe.md")->group("");
-  verb->footer("Then: remede train data.csv --recipe mine.json. A flag of train overrides the file.");
+  verb->footer(
+      "Train with an edited recipe: remede train data.csv --recipe mine.json. An option of train overrides the file.");
   on_run(*verb, [flags] { show_recipe(*flags); });
 }
 

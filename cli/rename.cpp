@@ -37,19 +37,17 @@ void rename(const RenameFlags& flags) {
 }  // namespace
 
 void add_rename(CLI::App& app) {
-  CLI::App* const verb = app.add_subcommand("rename", "Give the cells of a model names");
+  CLI::App* const verb = app.add_subcommand("rename", "Name the memory cells of a model");
   const auto flags = std::make_shared<RenameFlags>();
   reads_file(verb->add_option("model", flags->model, "Model file"))->required()->type_name("MODEL");
-  verb->add_option("names", flags->names, "OLD=NEW for each cell to rename; in a forest tree 2's m1 is 2.m1")
+  verb->add_option("names", flags->names, "OLD=NEW for each cell to rename; in a forest, 2.m1 is cell m1 of tree 2")
       ->required()
       ->type_name("OLD=NEW");
-  writes_file(verb->add_option("-o,--output", flags->output, "Where to write the model"))
-      ->required()
-      ->type_name("MODEL");
+  writes_file(verb->add_option("-o,--output", flags->output, "Model file to write"))->required()->type_name("MODEL");
   add_quiet_flag(*verb, flags->quiet);
   verb->footer(
-      "Names stand for the cells wherever the model is shown; predictions stay the same. OLD is the name shown now.\n"
-      "Examples:\n"
+      "The names are used wherever the model is shown; predictions stay the same. OLD is the name shown now.\n"
+      "Example:\n"
       "  remede rename model.json m1=snow m2=soil -o named.json");
   on_run(*verb, [flags] { rename(*flags); });
 }

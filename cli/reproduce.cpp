@@ -237,7 +237,7 @@ void run(const ReproduceFlags& flags) {
 void add_reproduce(CLI::App& app) {
   auto flags = std::make_shared<ReproduceFlags>();
   CLI::App* verb = app.add_subcommand("reproduce", "Reproduce the tables of the paper");
-  verb->add_option("--tasks", flags->tasks, "Tasks to run, out of the five of the paper")
+  verb->add_option("--tasks", flags->tasks, "Tasks to run (default: the five tasks of the paper)")
       ->check(one_of(kTasks))
       ->delimiter(',');
   verb->add_option("--methods", flags->methods, "Methods to run: default, paper-form, paper-recipe, random, naive")

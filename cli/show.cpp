@@ -118,13 +118,14 @@ void add_show(CLI::App& app) {
   reads_file(verb->add_option("--data", flags->data,
                               "Show for each leaf how many steps of these data reach it and how accurate it is")
                  ->type_name("FILE"));
-  verb->add_option("--format", flags->format, "text, svg, dot or json (default: by the name of the output, else text)")
+  verb->add_option("--format", flags->format,
+                   "text, svg, dot or json (default: from the extension of the output file, otherwise text)")
       ->type_name("FORMAT");
   writes_file(
       verb->add_option("-o,--output", flags->output, "Output file (default: standard output)")->type_name("FILE"));
   verb->add_option("--terms", flags->terms,
-                   "Maximum number of terms of a sum to print; 0: all (default: all as text where the model has at "
-                   "most 60 numbers, else 3)")
+                   "Maximum number of terms of a sum to print; 0: all (default: all in text for a model of at "
+                   "most 60 numbers, otherwise 3)")
       ->type_name("N")
       ->check(CLI::NonNegativeNumber);
   verb->add_option("--growth", flags->growth, "Direction in which a picture grows: down, right or auto (default: auto)")

@@ -272,11 +272,11 @@ void stream(const StreamFlags& flags) {
 }  // namespace
 
 void add_stream(CLI::App& app) {
-  CLI::App* const verb = app.add_subcommand("stream", "Predict rows as they come");
+  CLI::App* const verb = app.add_subcommand("stream", "Predict rows as they arrive");
   const auto flags = std::make_shared<StreamFlags>();
   reads_file(verb->add_option("model", flags->model, "Model file")->required()->type_name("MODEL"));
   verb->add_option("--format", flags->format,
-                   "csv, json (an object per line) or auto (default: auto, by the first line)")
+                   "csv, json (one object per line) or auto: detected from the first line (default: auto)")
       ->type_name("FORMAT")
       ->check(one_of({"auto", "csv", "json"}));
   verb->add_option(
@@ -286,26 +286,25 @@ void add_stream(CLI::App& app) {
   verb->add_option("--time", flags->time, "Column of the time; none: there is none (default: as the model)")
       ->type_name("COLUMN");
   verb->add_option("--ids", flags->ids,
-                   "Sequences to remember; beyond, the least recently used is forgotten (default: 1000000)")
+                   "Sequences to remember; beyond that, the least recently used is forgotten (default: 1000000)")
       ->type_name("N")
       ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 31));
-  writes_file(
-      verb->add_option("--state", flags->state, "File that keeps the state; a run that finds it continues from it"))
+  writes_file(verb->add_option("--state", flags->state, "File for the state; if it exists, the run continues from it"))
       ->type_name("FILE");
   verb->add_option("--save-every", flags->save_every, "Seconds between two saves of the state (default: 1)")
       ->type_name("SECONDS")
       ->check(CLI::NonNegativeNumber);
-  verb->add_flag("--rewind", flags->rewind, "The input starts again from its beginning: skip what the state has seen");
-  verb->add_flag("--status", flags->status, "Print how far the state has got, as JSON, and exit");
-  verb->add_flag("--watch", flags->watch, "Report inputs that drift away from the training data");
-  reads_file(
-      verb->add_option("--watch-data", flags->watch_data, "The same, compared with these data")->type_name("FILE"));
+  verb->add_flag("--rewind", flags->rewind,
+                 "The input starts from its beginning again: skip the rows that the state already includes");
+  verb->add_flag("--status", flags->status, "Print the position of the state in the input as JSON and exit");
+  verb->add_flag("--watch", flags->watch, "Report inputs whose distribution drifts away from the training data");
+  reads_file(verb->add_option("--watch-data", flags->watch_data, "Report drift compared with these data instead")
+                 ->type_name("FILE"));
   add_quiet_flag(*verb, flags->quiet);
   verb->footer(
       "Reads rows from standard input and answers each at once, in the format of the input. Rows of different ids may "
       "be\n"
-      "interleaved; within an id they are steps in the order in which they come. Malformed lines are reported and "
-      "counted.\n"
+      "interleaved; rows of one id are its steps in the order of arrival. Malformed lines are reported and counted.\n"
       "Examples:\n"
       "  tail -f sensors.csv | remede stream model.json\n"
       "  remede stream model.json --state live.state < rows.csv        saves its state, and continues from it");

@@ -386,30 +386,30 @@ void add_train(CLI::App& app) {
                  ->type_name("DATA"));
   writes_file(
       verb->add_option("-o,--output", flags->output, "Model file to write (default: model.json)")->type_name("MODEL"));
-  reads_file(
-      verb->add_option("--validation", flags->validation, "Validation data; otherwise some sequences are held out")
-          ->type_name("FILE"));
+  reads_file(verb->add_option("--validation", flags->validation,
+                              "Validation data (default: some of the sequences are held out)")
+                 ->type_name("FILE"));
   verb->add_option(
           "--test", flags->test,
-          "Test data for a score at the end: a file, or the share of the data to keep for it (whole sequences; of one "
-          "sequence its end)")
+          "Test data for a score at the end: a file, or a share of the data (whole sequences, or the end of a single "
+          "sequence)")
       ->type_name("FILE|FRACTION");
   verb->add_option("--split", flags->split,
-                   "What is held out: sequence (whole ones), time (the end of each), or a column that says training, "
-                   "validation or test, or groups")
+                   "What is held out: sequence (whole sequences), time (the end of each sequence), or a column with "
+                   "the words training, validation and test, or with groups")
       ->type_name("BY");
-  writes_file(
-      verb->add_option(
-              "--checkpoint", flags->checkpoint,
-              "Keep the state of the run here (default: MODEL.checkpoint once it takes longer, removed at the end)")
-          ->type_name("FILE"));
+  writes_file(verb->add_option(
+                      "--checkpoint", flags->checkpoint,
+                      "File for the state of the run (default: MODEL.checkpoint after ten seconds, removed at the end)")
+                  ->type_name("FILE"));
   reads_file(
       verb->add_option("--resume", flags->resume, "Continue the run that wrote this checkpoint, to the same model")
           ->type_name("CHECKPOINT"));
   reads_file(verb->add_option("--start-from", flags->start_from,
                               "Keep the structure of this model and adapt its numbers to the data")
                  ->type_name("MODEL"));
-  verb->add_option("--frontier", flags->frontier, "Save the best model of every size here, and a page with their curve")
+  verb->add_option("--frontier", flags->frontier,
+                   "Folder for the best model of every size and a page with the curve of their scores")
       ->type_name("FOLDER");
   verb->add_flag("--parameters-page", flags->parameters_page, "Print docs/parameters.md")->group("");
   add_json_flag(*verb, flags->json);

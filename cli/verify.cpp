@@ -123,19 +123,21 @@ void add_verify(CLI::App& app) {
       verb->add_option("--properties", flags->properties_file, "File with a property on each line; # begins a comment")
           ->type_name("FILE"));
   verb->add_option("--assume", flags->options.assumptions,
-                   "What is true of the inputs at every step, such as \"temp in -20..60\"; may be repeated")
+                   "An assumption about the inputs at every step, such as \"temp in -20..60\"; may be repeated")
       ->type_name("TEXT")
       ->allow_extra_args(false);
-  reads_file(verb->add_option("--equals", flags->equals, "Another model file: do both give the same answers?")
+  reads_file(verb->add_option("--equals", flags->equals,
+                              "Another model file: prove or disprove that both give the same answers")
                  ->type_name("MODEL"));
-  reads_file(verb->add_option("--automaton", flags->automaton,
-                              "JSON file with a finite automaton: does the model accept the same strings?")
-                 ->type_name("FILE"));
+  reads_file(
+      verb->add_option("--automaton", flags->automaton,
+                       "JSON file with a finite automaton: prove or disprove that the model accepts the same strings")
+          ->type_name("FILE"));
   reads_file(verb->add_option("--within", flags->within,
                               "CSV file: assume that every number stays within the range that it has there")
                  ->type_name("DATA"));
   reads_file(verb->add_option("--robust", flags->robust,
-                              "CSV file: how far may every number in it move before an answer changes?")
+                              "CSV file: find how far every number in it may move before an answer changes")
                  ->type_name("DATA"));
   writes_file(verb->add_option("--counterexample", flags->counterexample,
                                "CSV file to write with the sequences that break a property")
@@ -143,7 +145,8 @@ void add_verify(CLI::App& app) {
   writes_file(verb->add_option("--certificate", flags->certificate,
                                "JSON file to write with the proofs, for tools/check_certificate.py")
                   ->type_name("FILE"));
-  verb->add_option("--effort", flags->options.effort, "Factor of the work spent before a property is undecided")
+  verb->add_option("--effort", flags->options.effort,
+                   "Factor of the work that is spent before a property is reported as undecided")
       ->check(CLI::Range(0.01, 10000.0))
       ->capture_default_str()
       ->type_name("FACTOR");
@@ -151,8 +154,8 @@ void add_verify(CLI::App& app) {
   add_quiet_flag(*verb, flags->quiet);
   add_role_flags(*verb, flags->roles, false);
   verb->footer(
-      "Without --property, --properties, --equals, --automaton and --robust: bounds of answers and cells, leaves and\n"
-      "answers that never occur, and how answers move with inputs.\n"
+      "Without --property, --properties, --equals, --automaton and --robust, the output lists bounds of answers and\n"
+      "cells, leaves and answers that never occur, and whether answers rise or fall with each input.\n"
       "Exit codes: 0 all hold, 3 one fails, 4 none fails but one is undecided. The language of properties is in "
       "docs/verify.md.");
   on_run(*verb, [flags] { verify_file(*flags); });

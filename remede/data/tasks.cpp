@@ -288,7 +288,7 @@ void check(const std::string& task, const TaskInfo& info, const TaskOptions& o) 
 std::vector<TaskInfo> make_tasks() {
   std::vector<TaskInfo> all = {
       {.name = "fixed-delay",
-       .summary = "the sign of a value, asked for by a trigger after a fixed delay",
+       .summary = "the sign of a value, to be given at a trigger after a fixed delay",
        .delay = true,
        .noise = true},
       {.name = "fixed-delay-2",
@@ -308,10 +308,10 @@ std::vector<TaskInfo> make_tasks() {
       {.name = "parity", .summary = "whether the number of ones so far is odd", .length = true},
       {.name = "flip-flop", .summary = "the last signs of three channels of rare pulses", .length = true},
       {.name = "temporal-order",
-       .summary = "which two symbols came, in which order, asked for at the end",
+       .summary = "which two symbols occurred, and in which order; to be given at the end",
        .length = true},
       {.name = "runoff",
-       .summary = "the flow of a river from rain and temperature, by way of snow and soil; a number",
+       .summary = "the flow of a river, a number, from rain and temperature; water passes through snow and soil",
        .sequences = 10},
       {.name = "counting", .summary = "whether the symbols so far can become a^n b^n", .length = true},
   };
@@ -320,7 +320,7 @@ std::vector<TaskInfo> make_tasks() {
                                    "no odd block of zeros after an odd block of ones",
                                    "no three zeros in a row",
                                    "zeros even and ones even",
-                                   "ones less zeros divisible by three",
+                                   "number of ones minus number of zeros divisible by three",
                                    "0*1*0*1*"};
   for (int i = 1; i <= 7; ++i)
     all.push_back({.name = fmt::format("tomita-{}", i),
