@@ -150,9 +150,60 @@ std::string side_text(const Wording& words, int node, bool right) {
                      threshold_text(words, f, words.tree->threshold[i]));
 }
 
+namespace {
+
+// What of a column of words can come to a node: its ancestors' tests let it through.
+struct WordsAt {
+  std::vector<std::string> passed, others;  // by the node's own test
+  bool missing = true;                      // a missing value can come as well
+};
+
+WordsAt words_at(const Wording& words, const InputCode& code, int node) {
+  const Tree& tree = *words.tree;
+  const auto i = static_cast<std::size_t>(node);
+  WordsAt at;
+  std::vector<bool> here(code.words.size(), true);
+  const std::vector<View::Node>& nodes = words.view.nodes;
+  const auto found = std::find_if(nodes.begin(), nodes.end(), [&](const View::Node& n) { return n.id == node; });
+  int child = found == nodes.end() ? -1 : static_cast<int>(found - nodes.begin());
+  for (int parent = -1; child >= 0; child = parent) {
+    parent = nodes[static_cast<std::size_t>(child)].parent;
+    if (parent < 0) break;
+    const View::Node& above = nodes[static_cast<std::size_t>(parent)];
+    const auto p = static_cast<std::size_t>(above.id);
+    if (tree.feature[p] != tree.feature[i]) continue;
+    const bool right = above.right == child;
+    at.missing = at.missing && (tree.missing_right[p] != 0) == right;
+    for (std::size_t w = 0; w < here.size(); ++w) here[w] = here[w] && (code.values[w] >= tree.threshold[p]) == right;
+  }
+  for (std::size_t w = 0; w < here.size(); ++w)
+    if (here[w]) (code.values[w] >= tree.threshold[i] ? at.passed : at.others).push_back(printable(code.words[w]));
+  return at;
+}
+
+std::string one_or_set(const std::vector<std::string>& names) {
+  return names.size() == 1 ? names[0] : fmt::format("{{{}}}", fmt::join(names, ", "));
+}
+
+// A test of the rank of a word, in the words that can still come: those that pass, or the others where they are fewer.
+std::string rank_text(const WordsAt& at, const std::string& column, bool missing_passes) {
+  const bool one = at.others.size() == 1, keeps_out_missing = at.missing && !missing_passes;
+  if (at.passed.size() <= at.others.size() + (keeps_out_missing ? 1 : 0))
+    return fmt::format("{} {} {}{}", column, at.passed.size() == 1 ? "=" : "in", one_or_set(at.passed),
+                       at.missing && missing_passes ? " or missing" : "");
+  if (!keeps_out_missing) return fmt::format("{} {} {}", column, one ? "is not" : "not in", one_or_set(at.others));
+  return fmt::format("{} is neither {}{} nor missing", column, one ? "" : "in ", one_or_set(at.others));
+}
+
+}  // namespace
+
 std::string test_text(const Wording& words, int node) {
   const auto i = static_cast<std::size_t>(node);
   const bool missing = words.tree->missing_right[i] != 0 && !words.is_cell(words.tree->feature[i]);
+  if (const InputCode* const code = words_of(words, words.tree->feature[i]); code != nullptr && !code->other) {
+    const WordsAt at = words_at(words, *code, node);
+    if (!at.passed.empty() && !at.others.empty()) return rank_text(at, printable(code->column), missing);
+  }
   return side_text(words, node, true) + (missing ? " or missing" : "");
 }
 

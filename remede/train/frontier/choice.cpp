@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "remede/base/arithmetic.h"
 #include "remede/base/error.h"
 #include "remede/train/choose.h"
 
@@ -24,11 +25,16 @@ const Entry* default_choice(const std::vector<Entry>& entries, const Recipe& rec
                             std::string& why) {
   const Entry* best = best_within(entries, [](const Entry&) { return true; });
   const double distance = std::max(0.0, constant - best->merit);
+  bool by_size = false;  // something was given up that is more than a standard error
   const auto as_good_as = [&](const Entry& e, const Entry& other) {
     const double worse = e.merit - other.merit;
-    if (worse <= recipe.choice_negligible * distance) return true;
-    return worse <= recipe.choice_given_up * distance &&
-           as_good(e.units.merit, other.units.merit, other.units.weight, recipe.choice_errors);
+    if (worse <= recipe.choice_given_up * distance &&
+        as_good(e.units.merit, other.units.merit, other.units.weight, recipe.choice_errors))
+      return true;
+    const double times = static_cast<double>(other.size.numbers) / static_cast<double>(std::max(1LL, e.size.numbers));
+    const bool worth = times > 1 && worse <= recipe.choice_halving * log(times) / log(2.0) * distance;
+    by_size = by_size || worth;
+    return worth;
   };
   const Entry* of_cells = best;
   for (long long fewer = 0; fewer < best->size.cells; ++fewer) {
@@ -42,7 +48,10 @@ const Entry* default_choice(const std::vector<Entry>& entries, const Recipe& rec
     if (e.size.cells == of_cells->size.cells && e.size.numbers < chosen->size.numbers && as_good_as(e, *of_cells))
       chosen = &e;
   const std::string cells = fmt::format("{} cell{}", of_cells->size.cells, of_cells->size.cells == 1 ? "" : "s");
-  if (chosen == best)
+  if (chosen != best && by_size)
+    why = fmt::format("the best on validation data has {} numbers and is too little better to be worth its size",
+                      best->size.numbers);
+  else if (chosen == best)
     why = "the best on validation data: no smaller model is as good within one standard error";
   else
     why = fmt::format("with {} a model is as good as the best within one standard error, and this is the smallest such",
