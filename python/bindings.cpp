@@ -11,6 +11,7 @@ NB_MODULE(_native, module) {
   remede::python::bind_frame(module);
   remede::python::bind_data(module);
   remede::python::bind_model(module);
+  remede::python::bind_peers(module);
   remede::python::bind_fit(module);
   remede::python::bind_stream(module);
   remede::python::bind_export(module);

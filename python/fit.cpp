@@ -24,6 +24,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "python/bindings.h"
+#include "python/peers.h"
 #include "remede/analysis/importance.h"
 #include "remede/base/error.h"
 #include "remede/data/parts.h"
@@ -37,7 +38,6 @@ namespace nb = nanobind;
 namespace remede::python {
 namespace {
 
-using Settings = std::vector<std::pair<std::string, std::string>>;
 constexpr auto kBetweenLooks = std::chrono::milliseconds(50);  // for Ctrl-C
 
 bool asks_to_stop(const nb::object& answer) {
@@ -125,6 +125,8 @@ std::string in_python(std::string message) {
   return message;
 }
 
+}  // namespace
+
 Config config_of(const Settings& settings) {
   try {
     Config config;
@@ -141,6 +143,8 @@ Config config_of(const Settings& settings) {
     throw Error(in_python(error.what()));
   }
 }
+
+namespace {
 
 // As Python sees one: what was raised while training ran, or None.
 nb::object raised(const Watch& watch) {
@@ -244,11 +248,12 @@ std::exception_ptr run_watched(Watch& watch, const nb::object& callback, Work wo
 
 // Returns what the fit left, or only what was raised where it left nothing.
 nb::dict fit_data(const Dataset& training, const Dataset* validation, const Settings& settings,
-                  const nb::object& callback, const Dataset* test, const Model* start) {
+                  const nb::object& callback, const Dataset* test, const Model* start, PythonPeers* peers) {
   const Config config = config_of(settings);
   Watch watch;
   Callbacks callbacks;
   callbacks.stop = [&] { return watch.stopped(); };
+  callbacks.peers = peers;
   if (!callback.is_none()) callbacks.progress = [&](const Progress& p) { watch.deliver(p); };
   std::optional<Fit> found;
   std::vector<std::pair<std::string, double>> importances;
@@ -424,7 +429,8 @@ void bind_fit(nb::module_& module) {
   module.def("cross_validate", &cross_validate_data, nb::arg("raw"), nb::arg("folds"), nb::arg("forward"),
              nb::arg("settings"), nb::arg("callback").none());
   module.def("fit", &fit_data, nb::arg("training"), nb::arg("validation").none(), nb::arg("settings"),
-             nb::arg("callback").none(), nb::arg("test").none(), nb::arg("start").none());
+             nb::arg("callback").none(), nb::arg("test").none(), nb::arg("start").none(),
+             nb::arg("peers").none() = nb::none());
 }
 
 }  // namespace remede::python

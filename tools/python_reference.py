@@ -11,7 +11,7 @@ PAGE = pathlib.Path(__file__).resolve().parent.parent / "docs" / "python.md"
 MARK = "<!-- Below: written by tools/python_reference.py from the docstrings; do not edit. -->\n"
 CLASSES = ["RecurrentTreeClassifier", "RecurrentTreeRegressor", "Stream", "StreamPool", "Trace", "Result", "Description", "Scores", "Importance", "Machine", "Rules",
            "Simplification", "Verification", "Page", "CrossValidation", "Progress", "Tuning"]
-FUNCTIONS = ["load", "describe", "cross_validate", "tune", "plot_tree", "plot_trace", "plot_training", "plot_frontier", "recipe", "generate", "tasks"]
+FUNCTIONS = ["load", "describe", "cross_validate", "fit_many", "tune", "plot_tree", "plot_trace", "plot_training", "plot_frontier", "recipe", "generate", "tasks"]
 
 
 def signature(name, thing):
@@ -21,7 +21,7 @@ def signature(name, thing):
         first = (thing.__doc__ or "").strip().splitlines()[:1]
         text = re.sub(rf"^{name}", "", first[0]) if first and first[0].startswith(name) else "()"
     text = re.sub(r"\((self|cls)(: '?[\w.\[\]]+'?)?(, /)?(, )?", "(", text)
-    text = re.sub(r"(remede\.)?_(native|trace|tuning|estimators|results|validation)\.", "", text)
+    text = re.sub(r"(remede\.)?_(native|trace|tuning|estimators|results|validation|many)\.", "", text)
     return f"{name}{text.replace(chr(39), '')}"
 
 

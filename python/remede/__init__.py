@@ -19,16 +19,17 @@ from ._trace import Trace
 from ._validation import CrossValidation, cross_validate
 
 if TYPE_CHECKING:
+    from ._many import fit_many
     from ._plots import plot_frontier, plot_trace, plot_training, plot_tree
     from ._tuning import Tuning, tune
 
 __all__ = ["CrossValidation", "Description", "Error", "Importance", "Machine", "Model", "Page", "Progress", "RecurrentTreeClassifier", "RecurrentTreeRegressor",
-           "Result", "Rules", "Scores", "Simplification", "Stream", "StreamPool", "Trace", "Tuning", "Verification", "__version__", "cross_validate", "describe", "generate",
+           "Result", "Rules", "Scores", "Simplification", "Stream", "StreamPool", "Trace", "Tuning", "Verification", "__version__", "cross_validate", "describe", "fit_many", "generate",
            "load", "plot_frontier", "plot_trace", "plot_training", "plot_tree", "recipe", "tasks", "tune"]
 
 __version__: str = getattr(_native, "__version__")
 
-_LATER = {"plot_frontier": "_plots", "plot_tree": "_plots", "plot_trace": "_plots", "plot_training": "_plots", "tune": "_tuning", "Tuning": "_tuning"}
+_LATER = {"plot_frontier": "_plots", "plot_tree": "_plots", "plot_trace": "_plots", "plot_training": "_plots", "tune": "_tuning", "Tuning": "_tuning", "fit_many": "_many"}
 
 
 def load(path: str | os.PathLike[str]) -> RecurrentTreeClassifier | RecurrentTreeRegressor:

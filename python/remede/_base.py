@@ -30,7 +30,7 @@ class Estimator(Deployable, Explainable):
     # Training
 
     def fit(self: Self, X: Any, y: Any = None, sample_weight: Any = None, *, validation: Any = None,
-            test: Any = None, split: str | None = None, callbacks: Callback | Iterable[Callback] | None = None, start_from: Any = None) -> Self:
+            test: Any = None, split: str | None = None, callbacks: Callback | Iterable[Callback] | None = None, start_from: Any = None, client: Any = None) -> Self:
         """Learns a tree.
 
         X: a 2-D array (each row a sequence of one step), a list of 2-D arrays (steps, inputs), a 3-D array (see `axes`), a pandas,
@@ -51,6 +51,9 @@ class Estimator(Deployable, Explainable):
             these data; where nothing does better on the validation data, the model stays as it is. X and y are read as that model reads
             them. The arguments of the estimator that decide the structure must be left as they are.
 
+        client: of a Dask cluster (`distributed.Client`), which then does the long parts of the work. The model is the same. X and y may be Dask
+            collections (see `remede.dask.fit`).
+
         Ctrl-C ends training with the best model so far (`stopped_` is True then); a second one raises KeyboardInterrupt.
         """
         if validation is not None and self.validation_fraction is not None:
@@ -58,6 +61,11 @@ class Estimator(Deployable, Explainable):
         if split is not None and (validation is not None or start_from is not None or share_of(test) is not None):
             other = "validation" if validation is not None else "start_from" if start_from is not None else "a share for the test"
             raise ValueError(f"expected split or {other}, got both")
+        if client is not None:
+            from .dask import collected
+
+            X, y, sample_weight, validation, test = (tuple(collected(v, client) for v in some) if isinstance(some, tuple) else collected(some, client)
+                                                     for some in (X, y, sample_weight, validation, test))
         if start_from is not None:
             return self._adapt(start_from, X, y, sample_weight, validation, test, callbacks)
         learnable = self._learnable(X, y, sample_weight, None if split in ("sequence", "time") else split)
@@ -81,7 +89,7 @@ class Estimator(Deployable, Explainable):
             tested = training.encode_like(part)
         elif test is not None:
             tested = self._held_out_data(test, names, training, roles, columns)
-        self._fit(training, held, settings, callbacks, tested)
+        self._fit(training, held, settings, callbacks, tested, client=client)
         self.n_features_in_ = len(columns)
         self.per_sequence_ = per_sequence
         if tables.named and not all_numbered(X):
@@ -119,11 +127,17 @@ class Estimator(Deployable, Explainable):
         return [*settings, ("seed", str(seed_of(self.random_state))), ("threads", str(threads_of(self.n_jobs)))]
 
     def _fit(self, training: _native.Data, held: _native.Data | None, settings: list[tuple[str, str]], callbacks: Any,
-             test: _native.Data | None, start: _native.Model | None = None) -> None:
+             test: _native.Data | None, start: _native.Model | None = None, client: Any = None) -> None:
         calls = [] if callbacks is None else [callbacks] if callable(callbacks) else list(callbacks)
         with progress_bar(self.verbose, calls) as told:
             callback = (lambda progress: any([call(progress) for call in told])) if told else None
-            found = _native.fit(training, held, settings, callback, test, start)
+            if client is None:
+                found = _native.fit(training, held, settings, callback, test, start)
+            else:
+                from .dask import Cluster
+
+                with Cluster(client, training, held, settings) as cluster:
+                    found = _native.fit(training, held, settings, callback, test, start, cluster.peers)
         raised = found["raised"]
         if "model" not in found:
             raise raised

@@ -75,6 +75,10 @@ class RecurrentTreeClassifier(Estimator):
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """The share of the targets that are said right. y: as in fit; without it the target that the model knows, a column of X. A class
         that training has not seen counts as wrong."""
+        return self._score_of([self._sums(X, y, sample_weight)])
+
+    def _sums(self, X: Any, y: Any = None, sample_weight: Any = None) -> tuple[float, float]:
+        """What a score is made of: the weight of the right answers, and of all."""
         packed = self._read_scored(X, y)
         weight = align_weights(sample_weight, packed)
         if y is not None and target_names(y, X) is None:
@@ -86,7 +90,11 @@ class RecurrentTreeClassifier(Estimator):
         else:
             label, weights, unknown = packed.data.label, packed.data.weight.astype(np.float64), packed.data.unknown_weight
         weights = weights if weight is None else weights * weight
-        return float((weights * (self._labels(packed) == label)).sum() / (weights.sum() + unknown))
+        return float((weights * (self._labels(packed) == label)).sum()), float(weights.sum() + unknown)
+
+    @staticmethod
+    def _score_of(sums: list[tuple[float, float]]) -> float:
+        return float(np.float64(sum(right for right, _ in sums)) / sum(total for _, total in sums))
 
     def _answers(self) -> tuple[Any, ...]:
         return tuple(c.item() if hasattr(c, "item") else c for c in self.classes_)
@@ -125,6 +133,10 @@ class RecurrentTreeRegressor(Estimator):
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """The coefficient of determination R2, the mean of the outputs'. y: as in fit; without it the target that the model knows, a
         column of X."""
+        return self._score_of([self._sums(X, y, sample_weight)])
+
+    def _sums(self, X: Any, y: Any = None, sample_weight: Any = None) -> tuple[float, np.ndarray, np.ndarray, np.ndarray]:
+        """What a score is made of: the weight, and per output the mean, the squared distances from it, and the squared errors."""
         packed = self._read_scored(X, y)
         weight = align_weights(sample_weight, packed)
         if y is not None and target_names(y, X) is None:
@@ -136,6 +148,18 @@ class RecurrentTreeRegressor(Estimator):
         error = ((truth - self._outputs(packed)[:, self.model_.points]) ** 2 * weights).sum(axis=0)
         mean = (truth * weights).sum(axis=0) / weights.sum()
         spread = ((truth - mean) ** 2 * weights).sum(axis=0)
+        return float(weights.sum()), mean, spread, error
+
+    @staticmethod
+    def _score_of(sums: list[tuple[float, np.ndarray, np.ndarray, np.ndarray]]) -> float:
+        total, mean, spread, error = sums[0]
+        for weight, other, more, wrong in sums[1:]:  # the spread around the mean of both
+            if weight == 0:
+                continue
+            off, both = other - mean, total + weight
+            spread = spread + more + off**2 * total * weight / both
+            mean = mean + off * weight / both
+            total, error = both, error + wrong
         return float(np.mean([1 - e / s if s > 0 else float(e == 0) for e, s in zip(error, spread)]))
 
     def _take_schema(self, model: _native.Model) -> None:

@@ -52,7 +52,7 @@ def suggest(trial: Any, estimator: Any, what: Iterable[str]) -> dict[str, Any]:
 
 def tune(estimator: Any, X: Any, y: Any, *, what: Iterable[str] = ("rates",), n_trials: int = 60, validation: Any = None, sample_weight: Any = None,
          timeout: float | None = None, storage: Any = None, study_name: str | None = None, n_jobs: int = 1, sampler: Any = None,
-         pruner: Any = None, refit: bool = True, callbacks: Iterable[Callable[..., Any]] = ()) -> Tuning:
+         pruner: Any = None, refit: bool = True, callbacks: Iterable[Callable[..., Any]] = (), client: Any = None) -> Tuning:
     """Searches settings of an estimator with Optuna and fits it with the best.
 
     what: of `rates`, `depth`, `memory` and the names of single rates, those to search.
@@ -61,9 +61,14 @@ def tune(estimator: Any, X: Any, y: Any, *, what: Iterable[str] = ("rates",), n_
     n_jobs: trials side by side, in threads; each then trains on one thread unless the estimator says otherwise.
     pruner: of Optuna; the default stops trials that are worse than the median of those before. sampler: TPE, seeded by the
         estimator's random_state.
+    client: of a Dask cluster, which then does the long parts of every fit; with n_jobs several trials share it.
     """
     import optuna
 
+    if client is not None:  # once, not for every trial
+        from .dask import collected
+
+        X, y = collected(X, client), collected(y, client)
     if sampler is None:
         seed = estimator.random_state
         sampler = optuna.samplers.TPESampler(seed=int(seed) if isinstance(seed, (int, np.integer)) else None)
@@ -82,7 +87,7 @@ def tune(estimator: Any, X: Any, y: Any, *, what: Iterable[str] = ("rates",), n_
             pruned = pruned or trial.should_prune()  # what was once said stays: a fit that stops reports once more
             return pruned
 
-        model.fit(X, y, sample_weight, validation=validation, callbacks=report)
+        model.fit(X, y, sample_weight, validation=validation, callbacks=report, client=client)
         if pruned:
             raise optuna.TrialPruned()
         if model.stopped_:
@@ -95,5 +100,5 @@ def tune(estimator: Any, X: Any, y: Any, *, what: Iterable[str] = ("rates",), n_
     if left > 0:
         study.optimize(objective, n_trials=left, timeout=timeout, n_jobs=n_jobs, callbacks=list(callbacks))
     best = dict(study.best_params)
-    fitted = copy_of(estimator, **best).fit(X, y, sample_weight, validation=validation) if refit else None
+    fitted = copy_of(estimator, **best).fit(X, y, sample_weight, validation=validation, client=client) if refit else None
     return Tuning(study, best, study.best_value, fitted)

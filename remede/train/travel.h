@@ -2,11 +2,12 @@
 // once, in fields(); put_all() and get_all() follow. Both sides are the same program, so there is no version.
 #pragma once
 
-#include <array>
+#include <cstring>
 #include <string>
 #include <type_traits>
 #include <vector>
 
+#include "remede/data/dataset.h"
 #include "remede/executor/bytes.h"
 #include "remede/executor/laws/parameters.h"
 #include "remede/executor/parameters.h"
@@ -49,6 +50,19 @@ template <MaybeConst<Parameters<float>> T>
 void fields(T& p, auto&& each) {
   each(p.shape, p.values, p.missing_right);
 }
+// Of data what a fit reads: not the ids and the like.
+template <MaybeConst<Schema> T>
+void fields(T& s, auto&& each) {
+  each(s.task, s.inputs, s.targets, s.classes);
+}
+template <MaybeConst<Sequences> T>
+void fields(T& s, auto&& each) {
+  each(s.n_x, s.n_y, s.offset, s.x, s.label, s.value, s.weight);
+}
+template <MaybeConst<Dataset> T>
+void fields(T& d, auto&& each) {
+  each(d.schema, d.sequences, d.group, d.groups);
+}
 template <MaybeConst<UnitScores> T>
 void fields(T& u, auto&& each) {
   each(u.loss, u.wrong, u.weight);
@@ -71,6 +85,11 @@ template <typename T>
 struct IsList<std::vector<T>> : std::true_type {};
 
 template <typename T>
+struct IsColumn : std::false_type {};
+template <typename T>
+struct IsColumn<Column<T>> : std::true_type {};
+
+template <typename T>
 void put_all(ByteWriter& to, const T& value) {
   if constexpr (std::is_enum_v<T>) {
     to.put(static_cast<std::underlying_type_t<T>>(value));
@@ -78,6 +97,9 @@ void put_all(ByteWriter& to, const T& value) {
     to.put(value);
   } else if constexpr (std::is_same_v<T, std::string>) {
     to.put(std::string_view(value));
+  } else if constexpr (IsColumn<T>::value) {
+    to.put(
+        std::string_view(reinterpret_cast<const char*>(value.data()), value.size() * sizeof(typename T::value_type)));
   } else if constexpr (IsList<T>::value) {
     if constexpr (Plain<typename T::value_type>) {
       to.put(value);
@@ -96,6 +118,11 @@ void get_all(ByteReader& from, T& value) {
     value = static_cast<T>(from.get<std::underlying_type_t<T>>());
   } else if constexpr (std::is_arithmetic_v<T> || std::is_same_v<T, std::string>) {
     from.get(value);
+  } else if constexpr (IsColumn<T>::value) {
+    std::string bytes;
+    from.get(bytes);
+    value.resize(bytes.size() / sizeof(typename T::value_type));
+    if (!bytes.empty()) std::memcpy(value.data(), bytes.data(), value.size() * sizeof(typename T::value_type));
   } else if constexpr (IsList<T>::value) {
     if constexpr (Plain<typename T::value_type>) {
       from.get(value);
