@@ -407,13 +407,13 @@ nb::dict default_rates() {
 }  // namespace
 
 void bind_fit(nb::module_& module) {
-  nb::class_<Progress>(module, "Progress", "How far a fit has come: what callbacks are given.")
+  nb::class_<Progress>(module, "Progress", "The progress of a fit, which callbacks receive.")
       .def_ro("done", &Progress::done, "Share of the budget, 0 to 1; a fit may end before it is 1.")
-      .def_ro("updates", &Progress::updates, "Updates of the start that leads.")
+      .def_ro("updates", &Progress::updates, "Updates of the best start so far.")
       .def_ro("training_loss", &Progress::training_loss)
       .def_ro("validation_loss", &Progress::validation_loss)
       .def_ro("best_loss", &Progress::best_loss, "Lowest validation loss so far.")
-      .def_ro("best_accuracy", &Progress::best_accuracy, "The accuracy there; 0 in regression.")
+      .def_ro("best_accuracy", &Progress::best_accuracy, "The accuracy at the lowest validation loss; 0 in regression.")
       .def_ro("phase", &Progress::phase);
   module.def(
       "recipe", [](const std::string& text) { return recipe_json(recipe_from_text(text, "recipe")); }, nb::arg("text"),

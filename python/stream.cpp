@@ -197,16 +197,17 @@ void bind_pool(nb::module_& module) {
            "The next step of sequence `id`, as Stream.step_proba.")
       .def(
           "forget", [](LivePool& p, nb::handle id) { return p.pool().forget(id_text(id)); }, nb::arg("id"),
-          "End a sequence: its next step would be a first one. False where it is not there.")
+          "Forgets a sequence: its next step is a first step. Returns False if the id is unknown.")
       .def_prop_ro(
-          "ids", [](const LivePool& p) { return p.pool().ids(); }, "The ids as texts, the least recently used first.")
+          "ids", [](const LivePool& p) { return p.pool().ids(); }, "The ids as strings, the least recently used first.")
       .def_prop_ro(
-          "evicted", [](const LivePool& p) { return p.pool().evicted(); }, "How many were forgotten for want of room.")
+          "evicted", [](const LivePool& p) { return p.pool().evicted(); },
+          "The number of sequences that were forgotten because the pool was full.")
       .def("__len__", [](const LivePool& p) { return p.pool().size(); })
       .def("__contains__", [](const LivePool& p, nb::handle id) { return p.pool().contains(id_text(id)); })
       .def("save", &LivePool::save, "All sequences as bytes.")
       .def("restore", &LivePool::restore, nb::arg("bytes"),
-           "What save() gave, of the same model; replaces what is there.")
+           "Restores the bytes of save() of the same model; replaces all sequences.")
       .def("__reduce__", &LivePool::reduce);
 }
 
@@ -226,14 +227,14 @@ void bind_stream(nb::module_& module) {
       .def(nb::init<nb::object, std::vector<std::string>, nb::tuple, const nb::bytes&>(), nb::arg("model"),
            nb::arg("names"), nb::arg("answers"), nb::arg("saved"))
       .def("step", &LiveStream::step, nb::arg("x"), nb::sig("def step(self, x: object) -> typing.Any"),
-           "The next step: the class, the value, or a tuple of values where there are several.")
+           "The next step: the class, the value, or a tuple if there are several values.")
       .def("step_proba", &LiveStream::step_proba, nb::arg("x"),
            nb::sig("def step_proba(self, x: object) -> tuple[float, ...]"),
            "The next step: a tuple with the probability of each class (in regression: the values).")
-      .def("reset", &LiveStream::reset, "Forget everything: back to before the first step.")
-      .def("fork", &LiveStream::fork, nb::sig("def fork(self) -> Stream"), "Another stream that goes on from here.")
-      .def("save", &LiveStream::save, "Its memory as a few bytes, for restore() of a stream of the same model.")
-      .def("restore", &LiveStream::restore, nb::arg("bytes"), "Take up what save() gave.")
+      .def("reset", &LiveStream::reset, "Clears the memory: the next step is a first step.")
+      .def("fork", &LiveStream::fork, nb::sig("def fork(self) -> Stream"), "A copy of the stream with the same memory.")
+      .def("save", &LiveStream::save, "The memory as bytes, for restore() of a stream of the same model.")
+      .def("restore", &LiveStream::restore, nb::arg("bytes"), "Restores the memory from the bytes of save().")
       .def("__reduce__", &LiveStream::reduce)
       .def_prop_ro(
           "leaves",
@@ -244,7 +245,7 @@ void bind_stream(nb::module_& module) {
           [](LiveStream& s, const Vector<float>& state) {
             s.stream().set_state({state.data(), state.shape(0)});
           },
-          nb::rv_policy::automatic, "All that is remembered between steps, as an array of float32.");
+          nb::rv_policy::automatic, "The memory between steps, as an array of float32.");
   bind_pool(module);
 }
 

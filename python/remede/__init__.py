@@ -33,7 +33,7 @@ _LATER = {"plot_frontier": "_plots", "plot_tree": "_plots", "plot_trace": "_plot
 
 
 def load(path: str | os.PathLike[str]) -> RecurrentTreeClassifier | RecurrentTreeRegressor:
-    """Reads a model file and gives the estimator that it is."""
+    """Reads a model file and returns a fitted classifier or regressor."""
     model = Model.load(os.fspath(path))
     return (RecurrentTreeClassifier if model.is_classifier else RecurrentTreeRegressor)._from_model(model)
 

@@ -37,14 +37,14 @@ class Estimator(Deployable, Explainable):
             polars or Arrow frame or a structured array in long format (see `id`, `time`), a list of frames, a pandas frame whose index
             is (instance, time) or whose cells are series, or the path of a file. Tables with names are read as the program reads a
             file: the same types, words, limits and messages.
-        y: a target per row or step, in the shape of X, or one per sequence (learned and given at its last step). Of a frame also
-            the name of a column, or a list of names. Missing ones (NaN, None) are steps without a target.
+        y: a target per row or step, in the shape of X, or one per sequence (predicted at its last step). For a frame it may also be
+            the name of a column, or a list of names. NaN and None mark steps without a target.
         sample_weight: a weight per sequence, or per row or step.
         validation: (X, y) to validate on; otherwise a part of X is held out (validation_fraction).
-        split: what is held out instead of a random part: "sequence" (whole ones), "time" (the end of each), or a column of X that says training,
-            validation or test for every row, or groups of which whole ones are drawn.
-        test: data for a score at the end, `test_score_`, that play no part in training and selection: (X, y), or the share of X to keep for
-            it (whole sequences; of a single sequence its end).
+        split: what is held out: "sequence" (whole sequences), "time" (the end of each), or a column of X whose values are training,
+            validation and test, or groups, of which whole ones are held out.
+        test: data for a score at the end, `test_score_`, which are not used for training or selection: (X, y), or a share of X (whole
+            sequences, or the end of a single sequence).
         callbacks: called with a `Progress` while training runs; one that returns True ends it with the best model so far.
 
         start_from: a fitted estimator, or the path of a model file. Its structure is kept (splits, cells, terms), and its numbers are adapted to
@@ -158,8 +158,8 @@ class Estimator(Deployable, Explainable):
 
     @property
     def frontier_(self: Self) -> list[Self]:
-        """Fitted estimators of all sizes, the smallest first: each does better on validation data than all that are smaller. Their
-        `validation_score_` says how well, with its standard error, and which was chosen; `frontier_reason_` says why."""
+        """Fitted estimators of all sizes, the smallest first: each is better on validation data than all smaller ones. Their
+        `validation_score_` holds the score, its standard error and which one was chosen; `frontier_reason_` gives the reason."""
         self._check_fitted()
         estimators = []
         for model, score in getattr(self, "_points", []):
@@ -181,7 +181,7 @@ class Estimator(Deployable, Explainable):
         return steps[packed.last] if self.per_sequence_ else packed.shaped(steps)
 
     def apply(self, X: Any) -> Any:
-        """The leaf that each step reaches (of the first tree; several trees: an array with a column per tree), in the shape of X."""
+        """The number of the leaf that each step reaches, in the shape of X. A forest gives an array with a column per tree."""
         packed = self._read(X)
         leaves = self.model_.predict(packed.data, threads_of(self.n_jobs))[1]
         return packed.shaped(leaves[0] if len(leaves) == 1 else np.ascontiguousarray(leaves.T))
@@ -190,8 +190,8 @@ class Estimator(Deployable, Explainable):
         return ()
 
     def trace(self, X: Any, sequence: int | str | None = 0, y: Any = None) -> Trace:
-        """What the tree did in one sequence of X, step by step: the path, what was read, what was written, the answer. sequence: its number
-        from 0, its id as a text, or None for the one with the largest loss. As `remede explain`."""
+        """What the tree did in one sequence of X, step by step: the path, what was read, what was written, the prediction. sequence: its number
+        from 0, its id as a string, or None for the one with the largest loss. The same as `remede explain`."""
         packed = self._read_with_target(X, y)
         return Trace(*self.model_.trace(packed.data, self._sequence_number(packed.data, sequence, packed.sequences)))
 
@@ -210,7 +210,7 @@ class Estimator(Deployable, Explainable):
         return self.model_.renamed([(str(old), str(new)) for old, new in cell_names.items() if str(old) != str(new)])
 
     def rename_cells(self: Self, cell_names: Mapping[str, str] | Sequence[str]) -> Self:
-        """Gives the memory cells names, used wherever the model is shown: `{"m1": "snow"}`, or a list in the order of the cells. Predictions
+        """Names the memory cells: `{"m1": "snow"}`, or a list in the order of the cells. The names are used wherever the model is shown; predictions
         stay the same. Returns the estimator."""
         self.model_ = self._named(cell_names)
         return self
@@ -226,8 +226,8 @@ class Estimator(Deployable, Explainable):
         return self.model_.size[0]
 
     def to_text(self, cell_names: Mapping[str, str] | Sequence[str] | None = None, X: Any = None, y: Any = None) -> str:
-        """The model as text for reading. cell_names: other names for the memory cells, as in `rename_cells`. X, y: data, to show
-        how many steps reach each leaf and how good its answers are."""
+        """The model as text. cell_names: other names for the memory cells, as in `rename_cells`. X, y: data, to show
+        how many steps reach each leaf and how accurate it is."""
         return _native.show(self._named(cell_names), "text", self._data(X, y))
 
     def to_dot(self, cell_names: Mapping[str, str] | Sequence[str] | None = None, X: Any = None, y: Any = None) -> str:
@@ -248,7 +248,7 @@ class Estimator(Deployable, Explainable):
 
     @classmethod
     def load(cls: type[Self], path: str | os.PathLike[str]) -> Self:
-        """Reads a model file. Its inputs are those that the tree reads, in its order; a file holds no code and runs none."""
+        """Reads a model file. The inputs are those that the tree reads, in the order of the file. A model file contains no code."""
         return cls._from_model(_native.Model.load(os.fspath(path)))
 
     @classmethod
@@ -275,8 +275,8 @@ class Estimator(Deployable, Explainable):
 
     @property
     def feature_importances_(self) -> np.ndarray:
-        """(features) How much each column of X matters: the share in the score that is lost when its values are exchanged with those of other steps,
-        on (at most 10,000 steps of) the training data. They sum to 1, or are all 0. `importance(X, y)` tells more, on any data."""
+        """(features) The importance of each column of X: its share of the score that is lost when its values are exchanged with those of other steps,
+        on at most 10,000 steps of the training data. The shares sum to 1, or are all 0. `importance(X, y)` gives details, for any data."""
         self._check_fitted()
         if not hasattr(self, "_importances"):
             raise AttributeError("feature_importances_: measured on the data of a fit, which this model does not have: use importance(X, y)")
@@ -289,12 +289,12 @@ class Estimator(Deployable, Explainable):
 
     @property
     def n_nodes_(self) -> int:
-        """Inner nodes and leaves, of all trees."""
+        """The number of inner nodes and leaves of all trees."""
         return self.model_.node_count
 
     @property
     def training_curve_(self) -> dict[str, list[float]]:
-        """The losses of the start that won, from validation to validation."""
+        """The losses of the chosen start at every validation."""
         return {"training_loss": self.model_.training_loss, "validation_loss": self.model_.validation_loss}
 
 

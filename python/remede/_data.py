@@ -15,11 +15,11 @@ def tasks() -> list[str]:
 
 
 def generate(task: str, sequences: int | None = None, seed: int = 1, **options: Any) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """A data set of a task, as `remede generate` makes it: the inputs (a list of arrays (steps, inputs)) and the class of each step, or the number where
-    the task is one of regression. `sequences`: 10000, for runoff 10.
+    """Generates the data of a task, as `remede generate` does: the inputs (a list of arrays (steps, inputs)) and the targets of each step, which are
+    classes or, in regression, numbers. `sequences`: by default 10000, for runoff 10.
 
-    Options are those of the program with underscores, as far as the task has them: delay, delay_min, delay_max, blocks, block_length,
-    noise_mean, noise_sd, length_min, length_max. Where the task has no target at a step it is NaN, or None where classes are words.
+    The options are those of the program with underscores, if the task has them: delay, delay_min, delay_max, blocks, block_length,
+    noise_mean, noise_sd, length_min, length_max. A step without a target has NaN, or None if classes are words.
     """
     data = _native.generate(task, {**({} if sequences is None else {"sequences": sequences}), "seed": seed, **options})
     if not data.classes:

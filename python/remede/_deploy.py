@@ -12,23 +12,23 @@ class Deployable:
 
     def stream(self) -> _native.Stream:
         """A live sequence: its `step(x)` takes the inputs of one step, as a dict by the names of the columns or as a list in their order, and
-        answers at once. Columns of words take texts. Many streams can share a model."""
+        returns the prediction at once. Categorical columns take strings. Many streams can share a model."""
         self._check_fitted()
         return _native.Stream(self.model_, list(self._column_names), self._answers())
 
     def stream_pool(self, most: int = 1_000_000) -> _native.StreamPool:
-        """Many live sequences by their ids: `step(id, x)`. Beyond `most` the least recently used one is forgotten."""
+        """Many live sequences by their ids: `step(id, x)`. Beyond `most` sequences, the least recently used one is forgotten."""
         self._check_fitted()
         if most < 1:
             raise ValueError(f"expected a pool of at least one sequence, got {most}")
         return _native.StreamPool(self.model_, list(self._column_names), self._answers(), most)
 
     def export(self, folder: str | os.PathLike[str], to: str = "c", name: str = "model", X: Any = None, steps: int = 1000) -> list[str]:
-        """Write the model as a program of its own into a folder, which is made where it is missing; gives the paths.
+        """Writes the model as a standalone program into a folder, which is created if it does not exist. Returns the paths.
 
         to="c": NAME.h and NAME.c in C99, without heap, recursion or libm. to="cpp": NAME.hpp, a constexpr header for C++20. to="onnx":
         NAME.onnx for a step and NAME_sequence.onnx for a sequence. All give the same answers as `predict`, bit for bit. to="c-q15" or "c-q31": C99 in fixed point; X has the
-        values that the program will meet, and the program states how far its answers may be from these ones in the first `steps` steps."""
+        values such as the program will receive, and the program states how much its answers may differ in the first `steps` steps."""
         self._check_fitted()
         if not 1 <= steps <= 1_000_000:
             raise ValueError(f"steps: expected 1 to 1000000, got {steps}")

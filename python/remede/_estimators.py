@@ -16,7 +16,7 @@ from ._targets import Target, align, align_weights, class_text, classes_from_tex
 
 
 class RecurrentTreeClassifier(Estimator):
-    """A decision tree with memory that says a class at every step of a sequence, or one at its end."""
+    """A decision tree with memory that predicts a class at every step of a sequence, or once at its end."""
 
     _estimator_type = "classifier"
     classes_: np.ndarray  # in the order of the columns of predict_proba
@@ -60,12 +60,12 @@ class RecurrentTreeClassifier(Estimator):
                       f"{'it counts' if count == 1 else 'they count'} as wrong", stacklevel=4)
 
     def predict_proba(self, X: Any) -> Any:
-        """The probability of each class, at every step in the shape of X, or per sequence where targets are per sequence."""
+        """The probability of each class at every step, in the shape of X, or per sequence if targets are per sequence."""
         packed = self._read(X)
         return self._given(packed, self._outputs(packed))
 
     def predict(self, X: Any) -> Any:
-        """The class at every step, in the shape of X, or per sequence where targets are per sequence."""
+        """The class at every step, in the shape of X, or per sequence if targets are per sequence."""
         packed = self._read(X)
         return self._given(packed, self.classes_[self._labels(packed)])
 
@@ -73,8 +73,8 @@ class RecurrentTreeClassifier(Estimator):
         return self._outputs(packed).argmax(axis=1)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """The share of the targets that are said right. y: as in fit; without it the target that the model knows, a column of X. A class
-        that training has not seen counts as wrong."""
+        """The share of the targets that are predicted correctly (accuracy). y: as in fit; by default the target column of the model in X. A class
+        that did not occur in training counts as wrong."""
         return self._score_of([self._sums(X, y, sample_weight)])
 
     def _sums(self, X: Any, y: Any = None, sample_weight: Any = None) -> tuple[float, float]:
@@ -104,7 +104,7 @@ class RecurrentTreeClassifier(Estimator):
 
 
 class RecurrentTreeRegressor(Estimator):
-    """A decision tree with memory that says one number or several at every step of a sequence, or at its end."""
+    """A decision tree with memory that predicts one or several numbers at every step of a sequence, or once at its end."""
 
     _estimator_type = "regressor"
     n_outputs_: int
@@ -121,8 +121,8 @@ class RecurrentTreeRegressor(Estimator):
         data.set_values(regression_values(target), weights, target.names, target.per_sequence)
 
     def predict(self, X: Any) -> Any:
-        """The value at every step, in the shape of X, or per sequence where targets are per sequence. With
-        objective="quantile" a column per quantile."""
+        """The value at every step, in the shape of X, or per sequence if targets are per sequence. With
+        objective="quantile" there is a column per quantile."""
         packed = self._read(X)
         return self._given(packed, self._values(packed))
 
@@ -131,8 +131,8 @@ class RecurrentTreeRegressor(Estimator):
         return values[:, 0] if self._one_dimensional and values.shape[1] == 1 else values
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """The coefficient of determination R2, the mean of the outputs'. y: as in fit; without it the target that the model knows, a
-        column of X."""
+        """The coefficient of determination R2, averaged over the outputs. y: as in fit; by default the target column of the model
+        in X."""
         return self._score_of([self._sums(X, y, sample_weight)])
 
     def _sums(self, X: Any, y: Any = None, sample_weight: Any = None) -> tuple[float, np.ndarray, np.ndarray, np.ndarray]:

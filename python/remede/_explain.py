@@ -45,9 +45,9 @@ class Explainable(Reading):
         return Scores(*_native.evaluate(self.model_, packed.data, threads_of(self.n_jobs)))
 
     def importance(self, X: Any, y: Any = None, *, seed: int = 1) -> Importance:
-        """How much each input and memory cell matters on these data: the score that is lost when its values are exchanged with those of other
-        steps, or when a cell stays at zero; and how far back the model looks. Without targets, agreement with the model itself is
-        measured. As `remede explain --importance`."""
+        """The importance of each input and memory cell on these data: the score that is lost when its values are exchanged with those of other
+        steps, or when a cell stays at zero; and how far back the model looks. Without targets, the agreement with the unchanged model is
+        measured. The same as `remede explain --importance`."""
         return Importance(*_native.importance(self.model_, self._read_with_target(X, y).data, seed, threads_of(self.n_jobs)))
 
     def machine(self, X: Any = None, y: Any = None) -> Machine:
@@ -61,7 +61,7 @@ class Explainable(Reading):
 
     def explorer(self, X: Any, y: Any = None, *, sequences: int = 200, seed: int = 1) -> Page:
         """The interactive page of `remede explain --html`: the model at work on some sequences, half of them those with the largest loss. A
-        notebook shows it; `explorer(X).save("page.html")` keeps it. sequences: at most so many."""
+        notebook shows it; `explorer(X).save("page.html")` saves it. sequences: their maximum number."""
         if sequences < 1:
             raise ValueError(f"sequences: expected at least 1, got {sequences}")
         data = self._read_with_target(X, y).data
@@ -69,21 +69,21 @@ class Explainable(Reading):
 
     def report(self, X: Any, y: Any = None) -> Page:
         """The page of `remede report`: data, scores, learning curves, tree, state machine, importance, settings. A notebook shows it;
-        `report(X, y).save("report.html")` keeps it."""
+        `report(X, y).save("report.html")` saves it."""
         data = self._read_with_target(X, y).data
         return Page(_native.report(self.model_, data, "", name_of(X), threads_of(self.n_jobs)), REPORT_HEIGHT)
 
     def simplified(self: Self, X: Any = None, y: Any = None, *, validation: Any = None, exact: bool = False, round: int | None = None,
                  drop_small: bool = False, keep_inputs: bool = False) -> Self:
-        """A fitted estimator with a smaller model that does as well on these data; `simplification_` says what was removed and why. As
-        `remede simplify`; training ends with it already (the setting `simplify`), so there is something to do for models from elsewhere, or with
-        round.
+        """A fitted estimator with a smaller model that is as good on these data; `simplification_` says what was removed and why. The same as
+        `remede simplify`. Training already ends with this step (the setting `simplify`), so it is useful for models of other origin, or with
+        `round`.
 
-        X, y: data with targets on which the accuracy must not fall and the loss rise by at most 0.01 nats or 1%. Without them only
+        X, y: data with targets on which the accuracy must not fall and the loss may rise by at most 0.01 nats or 1%. Without them, only
             steps are taken that keep every prediction bit for bit.
-        validation: (X, y), further data for which the same holds.
+        validation: (X, y): additional data with the same limits.
         exact: only steps that keep every prediction.
-        round: round numbers to so many significant digits (1 to 9), or as few more as the limits require.
+        round: round numbers to this many significant digits (1 to 9), or to as few more as the limits require.
         drop_small: set small weights to 0 within the limits. keep_inputs: keep inputs that nothing reads.
         """
         self._check_fitted()
@@ -104,16 +104,16 @@ class Explainable(Reading):
     def verify(self, properties: Any = (), *, assume: Any = (), equals: Explainable | None = None,
                automaton: str | os.PathLike[str] | dict[str, Any] | None = None, within: Any = None, robust: Any = None,
                effort: float = 1.0) -> Verification:
-        """Proves or disproves what the model does, for sequences of every length. As `remede verify`; the page on verification has the language.
+        """Proves or disproves properties of the model, for sequences of every length. The same as `remede verify`; docs/verify.md describes the language.
 
-        properties: a text or several, such as "never says 1 unless once x1 >= 0.2". Without any, and without the other questions: bounds of
-            answers and cells, leaves and answers that never occur, how answers move with inputs.
-        assume: what is true of the inputs at every step, such as "temp in -20..60", a text or several.
-        within: data: assume that every number stays within the range that it has there.
-        equals: another fitted estimator: do both give the same answers?
-        automaton: a finite automaton, as a dict or the path of a JSON file: does the model accept the same strings?
-        robust: data: how far may every number in them move before an answer changes?
-        effort: a factor of the work that is spent before a property is undecided.
+        properties: a string or several, such as "never says 1 unless once x1 >= 0.2". Without any, and without equals, automaton and robust: bounds
+            of answers and cells, leaves and answers that never occur, and whether answers rise or fall with each input.
+        assume: assumptions about the inputs at every step, such as "temp in -20..60"; a string or several.
+        within: data; assume that every number stays within the range that it has there.
+        equals: another fitted estimator; prove or disprove that both give the same answers.
+        automaton: a finite automaton, as a dict or the path of a JSON file; prove or disprove that the model accepts the same strings.
+        robust: data; find how far every number in them may move before an answer changes.
+        effort: factor of the work that is spent before a property is reported as undecided.
         """
         self._check_fitted()
         texts = [[given] if isinstance(given, str) else [str(one) for one in given] for given in (properties, assume)]
@@ -158,10 +158,10 @@ def describe(X: Any, y: Any = None, *, id: str | None = None, time: str | None =
     `remede describe`, which takes the same options.
 
     X: as for `fit`. y: the name of the target column or columns, or the targets; without it a column called y or target.
-    task: classification or regression, where the target column leaves it open.
+    task: classification or regression, to override what follows from the target column.
 
-    Data that cannot be read as asked raise `Error`; what can be said of their columns all the same is the attribute `description` of
-    the exception.
+    Data that cannot be read as requested raise `Error`. The attribute `description` of the exception then holds what is known about the
+    columns.
     """
     tables = tables_of(X, axes=axes, names=None, index=tuple(name for name in (id, time) if name), estimator="describe")
     names = target_names(y, X) or []

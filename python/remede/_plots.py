@@ -13,8 +13,8 @@ MOST_CELLS_IN_A_LANE, MOST_LANES = 4, 12
 
 
 def plot_tree(estimator: Any, tree: int = 0, ax: Any = None) -> Any:
-    """Draws a fitted tree: blue boxes ask an input, violet ones the memory; leaves say an answer and write. The right (or lower) way
-    out of a box is "yes". Returns the axes."""
+    """Draws a fitted tree: blue boxes test an input, violet ones the memory; leaves show the prediction and the writes. The right (or lower)
+    branch of a box is "yes". Returns the axes."""
     import matplotlib.pyplot as plt
     from matplotlib.patches import FancyBboxPatch
 
@@ -52,8 +52,8 @@ def draw_branch(ax: Any, parent: dict[str, Any], child: dict[str, Any]) -> None:
 
 
 def plot_trace(trace: Trace, tree: int = 0, figure: Any = None) -> Any:
-    """Draws one sequence: the inputs, the memory cells (a dot where a cell is written) and the answer over the steps. More than four
-    cells get a lane each, those that are read most often first, and at most twelve of them. Returns the figure."""
+    """Draws one sequence: the inputs, the memory cells (a dot marks a write) and the predictions over the steps. If there are more than four
+    cells, each has its own row, the most frequently read first, and at most twelve are shown. Returns the figure."""
     import matplotlib.pyplot as plt
 
     steps = np.arange(1, len(trace) + 1)
@@ -126,7 +126,7 @@ def draw_answers(ax: Any, trace: Trace, steps: np.ndarray, output: np.ndarray) -
 
 
 def plot_training(estimator: Any, ax: Any = None) -> Any:
-    """Draws the losses of the start that won, from validation to validation. Returns the axes."""
+    """Draws the losses of the chosen start at every validation. Returns the axes."""
     import matplotlib.pyplot as plt
 
     estimator._check_fitted()
@@ -144,7 +144,7 @@ def plot_training(estimator: Any, ax: Any = None) -> Any:
 
 
 def plot_frontier(estimator: Any, ax: Any = None) -> Any:
-    """Score over size: the best model of every size on validation data, with standard errors; the chosen one is marked. Returns the axes."""
+    """Draws the score over the size: the best model of every size on validation data, with standard errors; the chosen one is marked. Returns the axes."""
     import matplotlib.pyplot as plt
 
     models = estimator.frontier_

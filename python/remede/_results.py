@@ -11,7 +11,7 @@ STYLE = "font-family: monospace; white-space: {}; line-height: 1.3; overflow-x: 
 
 
 class Result:
-    """What a verb of the program says: printed it is the program's text; `data`, and indexing, give what the program prints with --json."""
+    """The output of a verb of the program. It is printed as the text of the program; `data`, and indexing, give what the program prints with --json."""
 
     _space = "pre"  # in a notebook
 
@@ -47,7 +47,7 @@ class Scores(Result):
 
 
 class Importance(Result):
-    """How much each input and memory cell matters, and how far back the model looks."""
+    """The importance of each input and memory cell, and how far back the model looks."""
 
 
 class Rules(Result):
@@ -62,7 +62,7 @@ class Simplification(Result):
 
 class Verification(Result):
     """What was proved and disproved; `data["results"]` has an entry for each property. `certificate` is the text for
-    tools/check_certificate.py, empty where nothing was proved."""
+    tools/check_certificate.py, empty if nothing was proved."""
 
     def __init__(self, text: str, as_json: str, certificate: str) -> None:
         super().__init__(text, as_json)
@@ -80,13 +80,13 @@ class Verification(Result):
 
     @property
     def counterexamples(self) -> list[list[dict[str, Any]] | None]:
-        """For each property the rows of a sequence that breaks it, by the names of the columns, None where a value is missing; None for a
+        """For each property the rows of a sequence that breaks it, by the names of the columns, with None for a missing value; or None for a
         property that does not fail."""
         return [one.get("counterexample") for one in self.data["results"]]
 
 
 class Machine(Result):
-    """The state machine that the memory implements; in a notebook a picture."""
+    """The state machine that the memory implements. A notebook shows it as a picture."""
 
     def __init__(self, text: str, as_json: str, svg: str, dot: str) -> None:
         super().__init__(text, as_json)
@@ -105,7 +105,7 @@ class Machine(Result):
 
 
 class Page:
-    """An HTML page that loads nothing from elsewhere. In a notebook it is shown in a frame; `save` writes it to a file."""
+    """An HTML page without external resources. In a notebook it is shown in a frame; `save` writes it to a file."""
 
     def __init__(self, html: str, height: int) -> None:
         self.html = html

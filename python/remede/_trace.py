@@ -6,7 +6,7 @@ from typing import Any
 
 
 class Trace:
-    """What a tree did in one sequence. Printed it is a table, in a notebook a picture; `steps` has it as data."""
+    """What a tree did in one sequence. It is printed as a table and shown in a notebook as a picture; `steps` holds the data."""
 
     def __init__(self, as_json: str, table: str, svg: str) -> None:
         self._json = json.loads(as_json)
@@ -20,7 +20,7 @@ class Trace:
 
     @property
     def sequence(self) -> str:
-        """The id of the sequence, else its number from 1."""
+        """The id of the sequence, or its number from 1 if it has none."""
         return self._json["sequence"]
 
     @property
