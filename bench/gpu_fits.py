@@ -32,9 +32,9 @@ def timed_run(command, cores):
     """Seconds of the whole, and of each phase by the lines that --verbose prints; what else it said."""
     began = last = time.perf_counter()
     phases, said = {}, []
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                           preexec_fn=lambda: os.sched_setaffinity(0, cores)) as process:
-        for line in process.stderr:
+        for line in process.stdout:
             now, found = time.perf_counter(), PHASE.search(line)
             if found:
                 phase = "search" if found[1].startswith("stage") else found[1]
@@ -44,7 +44,7 @@ def timed_run(command, cores):
                 said.append(line.strip())
     if process.returncode != 0:
         raise RuntimeError(f"{' '.join(map(str, command))}: {' '.join(said[-2:])}")
-    return time.perf_counter() - began, phases, [line for line in said if "GPU" in line or "CPU" in line]
+    return time.perf_counter() - began, phases, [line for line in said if "GPU" in line or "CPU" in line or line.startswith("validation:")]
 
 
 def fit(args, data, files, seed, device, cores):

@@ -155,6 +155,7 @@ std::string compile(const DeviceShape& shape, const std::string& architecture, s
   rtc.create(&program, text.c_str(), "remede.cu", static_cast<int>(names.size()), texts.data(), names.data());
   const std::vector<std::string> options = options_for(architecture);
   std::vector<const char*> words;
+  words.reserve(options.size());
   for (const std::string& option : options) words.push_back(option.c_str());
   const int failed = rtc.compile(program, static_cast<int>(words.size()), words.data());
   std::size_t size = 0;

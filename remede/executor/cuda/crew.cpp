@@ -161,22 +161,49 @@ Crew::Crew(std::vector<Member> members, int threads, CrewMemory& memory)
     }
   }
   memory_.image.reserve(state_at_.back() * sizeof(float));
-  parallel_for(members_.size(), threads_, [&](std::size_t i, int) {
-    const Member& m = members_[i];
-    float* to = memory_.image.as<float>() + state_at_[i];
-    const Trainer::Moving moving = m.trainer->moving();
-    for (const std::span<float> part : {moving.parameters, moving.average, moving.mean, moving.square}) {
-      std::copy(part.begin(), part.end(), to);
-      to += total_of(m);
-    }
-    std::copy(moving.before.begin(), moving.before.end(), to);
-    to += 2 * carried_of(m);
-    std::copy(m.trainer->parameters().missing_right.begin(), m.trainer->parameters().missing_right.end(),
-              reinterpret_cast<std::uint8_t*>(to));
-  });
-  memory_.state.put(memory_.image.as<float>(), state_at_.back() * sizeof(float));
-  put_all(noise, memory_.noise);
+  memory_.state.reserve(state_at_.back() * sizeof(float));
   memory_.scratch.reserve(scratch * sizeof(float));
+  for (const Piece& piece : pieces()) {
+    parallel_for(piece.end - piece.begin, threads_, [&](std::size_t i, int) { put_member(piece.begin + i); });
+    memory_.state.put_part_later(memory_.image, piece.at, piece.bytes, memory_.streams.copies());
+  }
+  put_all(noise, memory_.noise);
+}
+
+// Some members at a time: while some are copied by the host, others are on their way.
+std::vector<Crew::Piece> Crew::pieces() const {
+  constexpr std::size_t kLeastBytes = 16U << 20U;
+  std::vector<Piece> all;
+  for (std::size_t begin = 0, end = 0; begin < members_.size(); begin = end) {
+    do ++end;
+    while (end < members_.size() && (state_at_[end] - state_at_[begin]) * sizeof(float) < kLeastBytes);
+    all.push_back({begin, end, state_at_[begin] * sizeof(float), (state_at_[end] - state_at_[begin]) * sizeof(float)});
+  }
+  return all;
+}
+
+void Crew::put_member(std::size_t i) {
+  const Member& m = members_[i];
+  float* to = memory_.image.as<float>() + state_at_[i];
+  const Trainer::Moving moving = m.trainer->moving();
+  for (const std::span<float> part : {moving.parameters, moving.average, moving.mean, moving.square}) {
+    std::copy(part.begin(), part.end(), to);
+    to += total_of(m);
+  }
+  std::copy(moving.before.begin(), moving.before.end(), to);
+  to += 2 * carried_of(m);
+  std::copy(m.trainer->parameters().missing_right.begin(), m.trainer->parameters().missing_right.end(),
+            reinterpret_cast<std::uint8_t*>(to));
+}
+
+void Crew::get_member(std::size_t i) {
+  const float* from = memory_.image.as<float>() + state_at_[i];
+  const Trainer::Moving moving = members_[i].trainer->moving();
+  for (const std::span<float> part : {moving.parameters, moving.average, moving.mean, moving.square}) {
+    std::copy_n(from, part.size(), part.begin());
+    from += total_of(members_[i]);
+  }
+  std::copy_n(from, moving.before.size(), moving.before.begin());
 }
 
 void Crew::plan_start(const Member& m, LaunchPlan& plan, PlannedStart& place) {
@@ -283,6 +310,7 @@ void Crew::launch() {
   const std::vector<Start> starts = described(memory_.plans[running_]);
   const std::vector<std::size_t> order = by_shape(members_);
   std::vector<Start> sorted;
+  sorted.reserve(order.size());
   for (const std::size_t i : order) sorted.push_back(starts[i]);
   put_all(sorted, memory_.starts);
   memory_.streams.wait_for_copies();
@@ -305,16 +333,15 @@ void Crew::finish() {
 }
 
 void Crew::bring_back() {
-  memory_.state.get(memory_.image.as<float>(), state_at_.back() * sizeof(float));
-  parallel_for(members_.size(), threads_, [&](std::size_t i, int) {
-    const float* from = memory_.image.as<float>() + state_at_[i];
-    const Trainer::Moving moving = members_[i].trainer->moving();
-    for (const std::span<float> part : {moving.parameters, moving.average, moving.mean, moving.square}) {
-      std::copy_n(from, part.size(), part.begin());
-      from += total_of(members_[i]);
-    }
-    std::copy_n(from, moving.before.size(), moving.before.begin());
-  });
+  const std::vector<Piece> all = pieces();
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    memory_.state.get_part_later(memory_.image, all[k].at, all[k].bytes, memory_.streams.copies());
+    memory_.streams.mark_copies(k);
+  }
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    memory_.streams.wait_for_mark(k);
+    parallel_for(all[k].end - all[k].begin, threads_, [&](std::size_t i, int) { get_member(all[k].begin + i); });
+  }
 }
 
 }  // namespace remede::cuda

@@ -135,6 +135,13 @@ class Crew {
   void bring_back();
 
  private:
+  struct Piece {
+    std::size_t begin, end;  // members
+    std::size_t at, bytes;   // of the image
+  };
+  std::vector<Piece> pieces() const;
+  void put_member(std::size_t i);  // into the image
+  void get_member(std::size_t i);
   static void plan_start(const Member& member, LaunchPlan& plan, PlannedStart& place);
   void load_parts(LaunchPlan& plan);
   std::vector<Start> described(const LaunchPlan& plan) const;

@@ -139,6 +139,33 @@ void Buffer::put_later(const Pinned& from, std::size_t bytes, void* stream) {
            "copying to it");
 }
 
+void Buffer::put_part_later(const Pinned& from, std::size_t first, std::size_t bytes, void* stream) {
+  if (bytes > 0)
+    expect(cudaMemcpyAsync(as<char>() + first, from.as<char>() + first, bytes, cudaMemcpyHostToDevice,
+                           static_cast<cudaStream_t>(stream)),
+           "copying to it");
+}
+
+void Buffer::get_part_later(const Pinned& to, std::size_t first, std::size_t bytes, void* stream) const {
+  if (bytes > 0)
+    expect(cudaMemcpyAsync(to.as<char>() + first, as<char>() + first, bytes, cudaMemcpyDeviceToHost,
+                           static_cast<cudaStream_t>(stream)),
+           "copying from it");
+}
+
+void Streams::mark_copies(std::size_t mark) {
+  while (marks_.size() <= mark) {
+    cudaEvent_t event = nullptr;
+    expect(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "making an event");
+    marks_.push_back(event);
+  }
+  expect(cudaEventRecord(static_cast<cudaEvent_t>(marks_[mark]), static_cast<cudaStream_t>(copies())), "copying");
+}
+
+void Streams::wait_for_mark(std::size_t mark) {
+  expect(cudaEventSynchronize(static_cast<cudaEvent_t>(marks_[mark])), "copying");
+}
+
 void* Streams::copies() {
   if (copies_ == nullptr) {
     cudaStream_t stream = nullptr;
@@ -154,6 +181,7 @@ void Streams::wait_for_copies() {
 
 Streams::~Streams() {
   if (copies_ != nullptr) cudaStreamDestroy(static_cast<cudaStream_t>(copies_));
+  for (void* event : marks_) cudaEventDestroy(static_cast<cudaEvent_t>(event));
   for (void* stream : streams_) cudaStreamDestroy(static_cast<cudaStream_t>(stream));
 }
 

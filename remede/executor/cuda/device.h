@@ -52,6 +52,9 @@ class Buffer {
   void reserve(std::size_t bytes);
   void put(const void* from, std::size_t bytes);  // reserves
   void put_later(const Pinned& from, std::size_t bytes, void* stream);
+  // The same of the bytes from `first` on, which it has already.
+  void put_part_later(const Pinned& from, std::size_t first, std::size_t bytes, void* stream);
+  void get_part_later(const Pinned& to, std::size_t first, std::size_t bytes, void* stream) const;
   void get(void* to, std::size_t bytes) const;
   template <typename T>
   T* as() const {
@@ -89,9 +92,11 @@ class Streams {
   void* get(std::size_t number);
   void* copies();
   void wait_for_copies();
+  void mark_copies(std::size_t mark);  // what copies() has been given up to now
+  void wait_for_mark(std::size_t mark);
 
  private:
-  std::vector<void*> streams_;
+  std::vector<void*> streams_, marks_;
   void* copies_ = nullptr;
 };
 
