@@ -96,8 +96,8 @@ class InputLines {
     while (left > 0) {
       if (at_ == filled_ && (!read() || at_ == filled_))
         fail(
-            "standard input: expected the {} bytes that the state has seen, got {}: --rewind wants the same input from "
-            "its start",
+            "standard input: expected the {} bytes that the state includes, got {}: --rewind needs the same input from "
+            "its beginning",
             bytes, bytes - left);
       const auto here = std::min<std::uint64_t>(left, filled_ - at_);
       at_ += static_cast<std::size_t>(here);

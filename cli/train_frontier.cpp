@@ -105,7 +105,8 @@ void save_frontier(const Fit& fit, const std::string& folder) {
     save_model(model, (std::filesystem::path(folder) / row.file).string());
     rows.push_back(std::move(row));
   }
-  if (rows.empty()) fail("--frontier: expected models of several sizes, got one: this search leaves no choice");
+  if (rows.empty())
+    fail("--frontier: expected models of several sizes, got one: the options given leave no choice of size");
   write_file((std::filesystem::path(folder) / "frontier.json").string(),
              frontier_json(rows, fit.frontier.why, classes));
   FrontierPageOptions options;

@@ -76,7 +76,7 @@ std::span<const float> StepReader::read(nb::handle x, double last, double& now) 
     return rows_.finish(now, last);
   }
   if (rows_.needs_time())
-    fail("expected a dict with the time {}, for the time since the step before is an input", shown(schema_.time));
+    fail("expected a dict with the time {}, because the time since the previous step is an input", shown(schema_.time));
   read_any(x.ptr());
   return plain_ ? std::span<const float>(x_) : rows_.finish(now, last);
 }

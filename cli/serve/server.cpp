@@ -197,7 +197,7 @@ class HttpServer {
     constexpr const char* kHost = "127.0.0.1";
     if (flags_.port == 0) return server_.bind_to_any_port(kHost);
     if (!server_.bind_to_port(kHost, flags_.port))
-      fail("port {}: expected one that is free, got one in use or not allowed; --port 0 takes any", flags_.port);
+      fail("port {}: expected a free port, got one in use or not allowed; --port 0 takes any free port", flags_.port);
     return flags_.port;
   }
 

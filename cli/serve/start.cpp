@@ -38,7 +38,7 @@ void serve(const ServeFlags& flags) {
   arguments.push_back(nullptr);
   execvp(program.c_str(), arguments.data());
   fail(
-      "serve: expected the program remede-serve beside this one, got none: it is built where cpp-httplib is installed "
+      "serve: expected the program remede-serve beside this one, got none: it is built if cpp-httplib is installed "
       "(Debian: libcpp-httplib-dev)");
 }
 

@@ -198,7 +198,7 @@ class _Notes:
 def add_targets(y: Any, X: Any, tables: Tables) -> str:
     """Targets that stand beside X as a column of its table; gives the name of the column."""
     if tables.kind == "frames" or tables.names == []:
-        raise ValueError("y: expected the name of a column of X where X is a list of frames or a file, got values")
+        raise ValueError("y: expected the name of a column of X if X is a list of frames or a file, got values")
     parts = y if is_list_of_arrays(y) and tables.kind == "list" else None
     values = np.concatenate([np.asarray(part) for part in parts]) if parts is not None else as_values(y)
     if tables.kind == "cube" and values.ndim > 1:

@@ -68,11 +68,11 @@ class Reading(Conventions):
         free = [name for name in tables.names or () if name not in (self.id, self.time, *targets, *listed(self.ignore))]
         found = _native.usual_columns("id", free) if self.id is None and self.time is None else []
         if len(found) > 1:
-            raise ValueError(f"expected one column that names the sequences, got {found}: say which with id=, or id='row' where every row is one")
+            raise ValueError(f"expected one column that names the sequences, got {found}: choose one with id=, or use id='row' if every row is a sequence")
         id = self.id or (found[0] if found else "row" if self.time is None else "none")
         times = _native.usual_columns("time", [name for name in free if name != id]) if self.time is None and id != "row" else []
         if len(times) > 1:
-            raise ValueError(f"expected one column that orders the steps, got {times}: say which with time=, or time='none' for the order of the rows")
+            raise ValueError(f"expected one column that orders the steps, got {times}: choose one with time=, or use time='none' for the order of the rows")
         time = self.time or (times[0] if times else "none")
         if found:
             warnings.warn(f"column {id!r} is taken for the id of the sequences" + (f" and {time!r} for their time" if times else "") +

@@ -28,7 +28,9 @@ constexpr double kWorkOfLeaf = 100, kWorkOfRange = 10, kWorkOfEnd = 100, kWorkOf
 void spend_or_fail(WorkLimit& work, double units) {
   work.spend(units);
   if (work.reached())
-    fail("expected a machine without data that can be found within the work limit, got more: give data");
+    fail(
+        "machine without data: expected one that can be found within the work limit, got a larger one; give a data "
+        "file");
 }
 
 using Region = std::vector<int>;  // (slots) the number of the interval between its cuts

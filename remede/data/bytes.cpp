@@ -51,8 +51,8 @@ struct Packed {
     unpacked += more;
     if (unpacked > std::max(kMostUnpacked, kMostExpansion * packed))
       fail(
-          "{}: expected packed data that unpack to at most {} times their length, got more: unpack the file first, or "
-          "pipe it in",
+          "{}: expected compressed data of at most {} times their length after decompression, got more: decompress the "
+          "file first, or pipe it in",
           source.name, kMostExpansion);
   }
 };
@@ -61,7 +61,8 @@ class Gunzip {
  public:
   explicit Gunzip(ByteSource source) : packed_(std::move(source)) {
     constexpr int kGzipOnly = 15 + 16;
-    if (inflateInit2(&stream_, kGzipOnly) != Z_OK) fail("{}: not enough memory to unpack gzip", packed_.source.name);
+    if (inflateInit2(&stream_, kGzipOnly) != Z_OK)
+      fail("{}: not enough memory to decompress gzip", packed_.source.name);
   }
   ~Gunzip() { inflateEnd(&stream_); }
   Gunzip(const Gunzip&) = delete;
@@ -100,7 +101,7 @@ class Gunzip {
 class Unzstd {
  public:
   explicit Unzstd(ByteSource source) : packed_(std::move(source)), stream_(ZSTD_createDStream(), ZSTD_freeDStream) {
-    if (stream_ == nullptr) fail("{}: not enough memory to unpack zstd", packed_.source.name);
+    if (stream_ == nullptr) fail("{}: not enough memory to decompress zstd", packed_.source.name);
   }
 
   std::size_t read(char* to, std::size_t room) {

@@ -56,7 +56,7 @@ class Assignment {
   // Gives the column of this name its part. REQUIRES: has(name).
   void take(const std::string& name, ColumnPart part, std::size_t slot = 0) {
     const std::size_t c = number_.find(name)->second;
-    if (taken_[c]) fail("{}: expected one part for column {}, got several", file_, shown(name));
+    if (taken_[c]) fail("{}: expected one role for column {}, got several", file_, shown(name));
     taken_[c] = true;
     layout_.column[c] = {part, static_cast<std::uint32_t>(slot)};
   }
@@ -69,13 +69,13 @@ class Assignment {
   [[noreturn]] void refuse_without(const std::string& name, std::string_view flag) const {
     if (flag == "--id")
       fail(
-          "{}: expected the column {}, which names the sequence of each row, as in training, got the columns {}: say "
-          "--id none where the rows are one sequence, --id row where each is one, --id COLUMN for another column (in "
+          "{}: expected the column {}, which names the sequence of each row, as in training, got the columns {}: use "
+          "--id none if all rows are one sequence, --id row if each row is one, --id COLUMN for another column (in "
           "Python id='none', id='row', id='COLUMN', or a list with an array or frame per sequence)",
           file_, shown(name), listed(columns_));
     fail(
-        "{}: expected the column {}, which orders the steps of a sequence, as in training, got the columns {}: say "
-        "--time none where the rows are in order, --time COLUMN for another column (in Python time='none', "
+        "{}: expected the column {}, which orders the steps of a sequence, as in training, got the columns {}: use "
+        "--time none if the rows are in order, --time COLUMN for another column (in Python time='none', "
         "time='COLUMN')",
         file_, shown(name), listed(columns_));
   }
@@ -87,7 +87,7 @@ class Assignment {
       if (!taken_[c]) free.push_back(columns_[c]);
     const std::vector<std::string> found = usually_called(part, free);
     if (found.size() > 1)
-      fail("{}: expected one {} column, got {}: say which with {} (and leave out others with --ignore)", file_, what,
+      fail("{}: expected one {} column, got {}: choose one with {} (and leave out others with --ignore)", file_, what,
            listed(found), flag);
     return found.empty() ? "" : found.front();
   }
@@ -269,7 +269,7 @@ ColumnLayout lay_out_like(const ColumnLayout& first, const std::string& first_fi
     if (columns[c].empty()) continue;
     const auto at = number.find(columns[c]);
     if (at == number.end())
-      fail("{}: expected the columns of {}, got {} beside them", file, first_file, shown(columns[c]));
+      fail("{}: expected the columns of {}, got {} in addition", file, first_file, shown(columns[c]));
     const std::size_t from = at->second;
     found[from] = true;
     layout.column[c] = first.column[from];

@@ -150,8 +150,8 @@ void CsvReader::refuse_known_formats(std::string_view head) const {
   const auto refuse = [&](const char* what) {
     fail("{}: expected a CSV file as plain text, got {}", source_.name, what);
   };
-  if (head.starts_with("\x1f\x8b")) refuse("gzip data: unpack it first");
-  if (head.starts_with("\x28\xb5\x2f\xfd")) refuse("zstd data: unpack it first");
+  if (head.starts_with("\x1f\x8b")) refuse("gzip data: decompress it first");
+  if (head.starts_with("\x28\xb5\x2f\xfd")) refuse("zstd data: decompress it first");
   if (head.starts_with("PK\x03\x04")) refuse("a zip or spreadsheet file: save it as CSV");
   if (head.starts_with("\xff\xfe") || head.starts_with("\xfe\xff")) refuse("UTF-16: save it as UTF-8");
   const std::string_view first = head.substr(0, head.find('\n'));

@@ -215,7 +215,7 @@ void expect_distinct_names(const std::string& file, const std::vector<std::strin
     if (has_control_characters(column))
       fail("{}: expected column names without control characters, got {}", file, shown(column));
     if (!column.empty() && !names.insert(column).second)
-      fail("{}: expected column names that differ, got {} twice", file, shown(column));
+      fail("{}: expected unique column names, got {} twice", file, shown(column));
   }
 }
 

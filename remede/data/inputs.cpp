@@ -50,7 +50,7 @@ float InputReader::read_word(Rows& csv, std::size_t column, Column& input) {
     return number_of(csv, column, word, input);
   }
   if (!input.given)
-    fail("{}: expected a word as in the rows before, got {}; if the column holds categories say --categorical {}",
+    fail("{}: expected a word as in the rows before, got {}; if the column holds categories, use --categorical {}",
          csv.where(column), shown(word), shown(csv.columns()[column]));
   spelt_ = fmt::format("{}", value);  // 1 and 1.0 are one category
   return number_of(csv, column, spelt_, input);
@@ -73,8 +73,9 @@ float InputReader::read_text(Rows& csv, std::size_t column, Column& input) {
         csv.where(column), shown(csv.last_cell()), name, name);
   const std::string hint =
       known_ ? ""
-             : fmt::format("; if the column holds categories say --categorical {}, else leave it out with --ignore {}",
-                           name, name);
+             : fmt::format(
+                   "; if the column holds categories, use --categorical {}, otherwise leave it out with --ignore {}",
+                   name, name);
   fail("{}: expected a number, got {}{}", csv.where(column), shown(csv.last_cell()), hint);
 }
 

@@ -145,7 +145,7 @@ TestParts hold_out_test(const RawDataset& raw, double share, std::uint64_t seed)
   if (all.count() > 1) {
     const Split sides = split(all, share, seed ^ kTestSeed);
     if (sides.training.empty() || sides.validation.empty())
-      fail("--test: expected sequences for both sides, got {} in all", all.count());
+      fail("--test: expected sequences for training and for the test, got {} in all", all.count());
     parts.training = select(raw, sides.training);
     parts.test = select(raw, sides.validation);
   } else {

@@ -60,7 +60,7 @@ float TargetReader::read_number(Rows& csv, std::size_t column) const {
   double value = 0.0;
   if (!csv.number(value)) {
     if (!strict_) return kMissingValue;
-    const char* hint = guessed_ ? " as in the rows before (are these classes? then say --task classification)" : "";
+    const char* hint = guessed_ ? " as in the rows before (for classes, use --task classification)" : "";
     fail("{}: expected a number{}, got {}", csv.where(column), hint, shown(csv.last_cell()));
   }
   const auto rounded = static_cast<float>(value);
@@ -99,10 +99,11 @@ void TargetReader::add_cell(std::string where) {
   cells_.push_back(std::move(cell));
   if (known_) return;
   if (cells_.size() - distinct_missing_ > kMostClasses)
-    fail("{}: expected at most {} classes, got more: is {} what to predict?", where, kMostClasses, shown(names_[0]));
+    fail("{}: expected at most {} classes, got more: is {} the column to predict?", where, kMostClasses,
+         shown(names_[0]));
   if (mode_ != Mode::kUndecided || distinct_numbers_ <= kMostClassNumbers) return;
   if (a_text_)
-    fail("{}: expected a number as in other rows (are these classes? then say --task classification), got {}",
+    fail("{}: expected a number as in other rows (for classes, use --task classification), got {}",
          cells_[*a_text_].where, shown(texts_.texts()[*a_text_]));
   become_numbers();
 }

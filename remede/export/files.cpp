@@ -35,7 +35,8 @@ std::vector<std::string> write_exported(const std::vector<ExportedFile>& files, 
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (!std::filesystem::is_directory(folder, error))
-    fail("{}: expected a folder, or a place where one can be made{}", folder, error ? ", got: " + error.message() : "");
+    fail("{}: expected a folder, or a path at which one can be created{}", folder,
+         error ? ", got: " + error.message() : "");
   std::vector<std::string> paths;
   std::vector<std::unique_ptr<AtomicFile>> open;  // all are written before the first takes its name
   for (const ExportedFile& file : files) {

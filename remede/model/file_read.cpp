@@ -249,8 +249,10 @@ void check_version(const Json& json, const Place& at) {
   const Json& version = member(json, "version", at);
   if (whole_number(version) < 1) unexpected({&at, "version"}, "a version number", version);
   if (whole_number(version) > kFileVersion)
-    fail("{}: expected version {} of the model file or an earlier one, got {}: a later remede wrote it", at.text(),
-         kFileVersion, shown_json(version));
+    fail(
+        "{}: expected version {} of the model file or an earlier one, got {}: it was written by a later version of "
+        "remede",
+        at.text(), kFileVersion, shown_json(version));
 }
 
 }  // namespace

@@ -164,7 +164,8 @@ void check(const Objective& objective, Task task, int targets, const std::string
     fail("{}: expected 1 to {} quantiles, got {}", where, kMostQuantiles, q.size());
   for (std::size_t k = 0; k < q.size(); ++k) {
     if (!(q[k] > 0.0F && q[k] < 1.0F)) fail("{}: expected quantiles between 0 and 1, got {}", where, q[k]);
-    if (k > 0 && !(q[k] > q[k - 1])) fail("{}: expected rising quantiles, got {} after {}", where, q[k], q[k - 1]);
+    if (k > 0 && !(q[k] > q[k - 1]))
+      fail("{}: expected quantiles in ascending order, got {} after {}", where, q[k], q[k - 1]);
   }
   if (targets != 1) fail("{}: expected one target with the objective quantile, got {}", where, targets);
 }

@@ -66,7 +66,7 @@ LineSession::LineSession(const Model& model, const LineOptions& options)
   if (id_ == "row" || id_ == "file") id_.clear();
   if (every_row_ && !options.time && !inputs_.needs_time()) time_.clear();  // a row alone has no order
   if (inputs_.needs_time() && time_.empty())
-    fail("expected the name of the time column, for the time since the step before is an input: --time NAME");
+    fail("expected the name of the time column (--time NAME), because the time since the previous step is an input");
   if (options.watch) watch_.emplace(model, inputs_);
 }
 
@@ -224,7 +224,7 @@ void LineSession::read_json(std::string_view line, Row& row) {
   if (!object.is_object()) fail("expected a JSON object, got {}", shown(line));
   const auto member = [&](const std::string& name) -> const LineJson& {
     const auto found = object.find(name);
-    if (found == object.end()) fail("expected the key {} (null where the value is missing), got none", shown(name));
+    if (found == object.end()) fail("expected the key {} (null for a missing value), got none", shown(name));
     return *found;
   };
   unquoted_.clear();

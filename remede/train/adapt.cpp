@@ -219,13 +219,13 @@ void expect_only_what_counts(const Config& config) {
                                           "class_weights"};
   for (const HyperParameter& p : hyper_parameters())
     if (p.given(config) && std::find(std::begin(kCounts), std::end(kCounts), p.name) == std::end(kCounts))
-      fail("{}: has no effect here: the model that is started from decides it", p.flag());
+      fail("{}: has no effect here: the model to start from determines it", p.flag());
 }
 
 void expect_fit(const Model& start, const Dataset& data) {
   if (data.schema.inputs != start.schema.inputs || data.schema.classes != start.schema.classes ||
       data.schema.targets != start.schema.targets || data.schema.task != start.schema.task)
-    fail("expected data with the inputs and targets of the model that is started from, got others");
+    fail("expected data with the inputs and targets of the model to start from, got others");
   if (data.unknown.count > 0)
     fail("expected the classes that the model to start from knows, got {} of another: {}",
          data.unknown.count == 1 ? "a target" : fmt::format("{} targets", data.unknown.count),

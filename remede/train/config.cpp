@@ -208,8 +208,7 @@ void check(const Config& config) {
   if (config.updates && config.epochs)
     fail("expected --updates or --epochs, got both ({} and {})", *config.updates, *config.epochs);
   if (config.device != DeviceChoice::kCpu && config.executor != Device::kCpu)
-    fail("--device: expected cpu beside --executor plain, got {}",
-         config.device == DeviceChoice::kGpu ? "gpu" : "auto");
+    fail("--device: expected cpu with --executor plain, got {}", config.device == DeviceChoice::kGpu ? "gpu" : "auto");
   if (config.device == DeviceChoice::kGpu && !why_no_gpu().empty())
     fail("--device: expected a GPU, got none: {}", why_no_gpu());
   expect_effects(config);

@@ -36,7 +36,7 @@ void expect_parts_of_the_leaf(const Config& config) {
     refuse_given(config, {"rate_rate"}, "these writes add and do not blend (see --write-rule)");
   if (config.leaf_output.value_or(papers_leaf(config) ? LeafOutput::kConstant : LeafOutput::kLinear) ==
       LeafOutput::kConstant)
-    refuse_given(config, {"rate_linear"}, "these leaves answer with constants (see --leaf-output)");
+    refuse_given(config, {"rate_linear"}, "these leaves have constant outputs (see --leaf-output)");
 }
 
 void expect_parts_of_the_recipe(const Config& config) {

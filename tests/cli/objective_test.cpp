@@ -82,7 +82,8 @@ TEST_F(ObjectiveFlag, WhatMakesNoSenseIsRefusedInOneLine) {
   EXPECT_TRUE(is_error(train({"--objective", "poisson", "--task", "classification"}), 1,
                        "--objective: expected an objective of classes (cross-entropy), got poisson"));
   EXPECT_TRUE(is_error(train({"--quantiles", ".1,.9"}), 1, "--quantiles: expected --objective quantile"));
-  EXPECT_TRUE(is_error(train({"--objective", "quantile", "--quantiles", ".9,.1"}), 1, "expected rising quantiles"));
+  EXPECT_TRUE(
+      is_error(train({"--objective", "quantile", "--quantiles", ".9,.1"}), 1, "expected quantiles in ascending order"));
   EXPECT_TRUE(is_error(train({"--objective", "quantile", "--quantiles", ".5,2"}), 2,
                        "--quantiles: expected numbers separated by commas"));
   const Result negative =

@@ -79,7 +79,7 @@ Cases parameter_cases() {
       {"--device",
        {same(kSmall, "--device auto"),
         why_no_gpu().empty() ? changes(kSmall, "--device gpu") : refused(kSmall, "--device gpu", "expected a GPU"),
-        refused(kSmall + "--executor plain ", "--device auto", "expected cpu beside --executor plain")}},
+        refused(kSmall + "--executor plain ", "--device auto", "expected cpu with --executor plain")}},
       {"--depth", {changes(kSmall, "--depth 2"), changes(kPaper, "--depth 2")}},
       {"--memory", {changes(kSmall, "--memory 1"), changes(kPaper, "--memory 0")}},
       {"--form", {changes(kSmall, "--form paper"), changes(kSmall, "--form rich"), changes(kPaper, "--form rich")}},

@@ -65,7 +65,7 @@ TEST(BadFiles, TenMegabyteLines) {
   const std::string letters(10 << 20, 'w');
   EXPECT_EQ(error_of([&] { read_dataset(bytes_of("id,x,y\na,1,0\na," + letters + ",1\n"), Roles{}); }),
             "data.csv: line 3, column 'x': expected a number, got 'wwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwww...'; "
-            "if the column holds categories say --categorical 'x', else leave it out with --ignore 'x'");
+            "if the column holds categories, use --categorical 'x', otherwise leave it out with --ignore 'x'");
 }
 
 }  // namespace

@@ -76,7 +76,7 @@ TEST(ReadDataset, SaysWhichColumnsThereAre) {
   roles = {};
   roles.target = {"x", "x"};
   EXPECT_EQ(error_of([&] { read("id,x,y\n1,2,3\n", roles); }),
-            "data.csv: expected one part for column 'x', got several");
+            "data.csv: expected one role for column 'x', got several");
   std::string wide = "a0";
   for (int i = 1; i < 30; ++i) wide += ",a" + std::to_string(i);
   EXPECT_THAT(error_of([&] { read(wide + "\n"); }), HasSubstr("'a19' and 10 more: name it with --target"));
@@ -296,13 +296,13 @@ TEST(ReadForSchema, WithoutItsIdOrTimeColumnItMustBeSaidWhatTheRowsAre) {
   EXPECT_EQ(
       error_of([&] { read_dataset(bytes_of("x,z\n1,2\n3,4\n"), small_schema(), roles, false); }),
       "data.csv: expected the column 'id', which names the sequence of each row, as in training, got the columns "
-      "'x', 'z': say --id none where the rows are one sequence, --id row where each is one, --id COLUMN for "
+      "'x', 'z': use --id none if all rows are one sequence, --id row if each row is one, --id COLUMN for "
       "another column (in Python id='none', id='row', id='COLUMN', or a list with an array or frame per sequence)");
   roles.id = "none";
   EXPECT_EQ(
       error_of([&] { read_dataset(bytes_of("x,z\n1,2\n3,4\n"), small_schema(), roles, false); }),
       "data.csv: expected the column 'step', which orders the steps of a sequence, as in training, got the columns "
-      "'x', 'z': say --time none where the rows are in order, --time COLUMN for another column (in Python "
+      "'x', 'z': use --time none if the rows are in order, --time COLUMN for another column (in Python "
       "time='none', time='COLUMN')");
   roles.time = "none";
   EXPECT_EQ(read_dataset(bytes_of("x,z\n1,2\n3,4\n"), small_schema(), roles, false).sequences.count(), 1U);

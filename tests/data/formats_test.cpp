@@ -175,7 +175,7 @@ TEST(Formats, FilesThatDoNotFitTogetherAreNamed) {
   const std::string a = folder.file("a.csv", "id,step,x,y\n1,0,1,0\n1,1,2,1\n");
   const std::string b = folder.file("b.csv", "id,step,z,y\n1,2,1,0\n");
   EXPECT_EQ(error_of([&] { read_dataset(a + "," + b, Roles{}); }),
-            b + ": expected the columns of " + a + ", got 'z' beside them");
+            b + ": expected the columns of " + a + ", got 'z' in addition");
   folder.file("b.csv", "id,step,y\n1,2,0\n");
   EXPECT_EQ(error_of([&] { read_dataset(a + "," + b, Roles{}); }),
             b + ": expected the columns of " + a + ", got 'id', 'step', 'y': missing 'x'");
@@ -190,7 +190,7 @@ TEST(Formats, FilesThatDoNotFitTogetherAreNamed) {
   for (int i = 0; i < 30; ++i) many += "1," + std::to_string(10 + i) + ",1," + std::to_string(i) + "\n";
   folder.file("a.csv", many);
   EXPECT_EQ(error_of([&] { read_dataset(a + "," + b, Roles{}); }),
-            b + ": line 2, column 'y': expected a number as in the rows before (are these classes? then say --task "
+            b + ": line 2, column 'y': expected a number as in the rows before (for classes, use --task "
                 "classification), got 'high'");
   EXPECT_EQ(error_of([&] { read_dataset(folder / "*.txt", Roles{}); }),
             folder / "*.txt: expected files of that pattern, got none");

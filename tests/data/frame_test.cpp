@@ -133,10 +133,10 @@ TEST(Frame, RefusesInTheWordsOfFilesWithTheRow) {
   const std::vector<std::int64_t> at = {0, 1, 4};
   const Frame mixed = frame_of(2, {{"x", {texts(at, bytes)}}, {"y", {numbers(y, CellType::kInt32)}}});
   EXPECT_EQ(error_of([&] { read_frame(mixed, Roles{}); }),
-            "data: row 1, column 'x': expected a number, got 'red'; if the column holds categories say --categorical "
-            "'x', else leave it out with --ignore 'x'");
+            "data: row 1, column 'x': expected a number, got 'red'; if the column holds categories, use --categorical "
+            "'x', otherwise leave it out with --ignore 'x'");
   const Frame twice = frame_of(2, {{"y", {numbers(y, CellType::kInt32)}}, {" y", {numbers(y, CellType::kInt32)}}});
-  EXPECT_EQ(error_of([&] { read_frame(twice, Roles{}); }), "data: expected column names that differ, got 'y' twice");
+  EXPECT_EQ(error_of([&] { read_frame(twice, Roles{}); }), "data: expected unique column names, got 'y' twice");
 }
 
 TEST(Frame, ForeignCellsMatterOnlyWhereTheyAreRead) {

@@ -157,8 +157,8 @@ TEST(HostileFiles, PackedDataThatSwellAreRefused) {
   std::string text = "x,y\n";
   while (text.size() < kMostUnpacked + 100) text += "1,0\n1,1\n";
   const std::string message =
-      "data.csv: expected packed data that unpack to at most 200 times their length, got more: unpack the file first, "
-      "or pipe it in";
+      "data.csv: expected compressed data of at most 200 times their length after decompression, got more: decompress "
+      "the file first, or pipe it in";
   for (const std::string& packed : {gzipped(text), zstandard(text)}) {
     ASSERT_LT(packed.size(), text.size() / 250);
     EXPECT_EQ(error_of([&] { read_dataset(bytes_of(packed), Roles{}); }), message);

@@ -103,7 +103,7 @@ TEST(Categories, NumbersAreWordsWhereTheFlagSaysSo) {
   EXPECT_EQ(data.sequences.x[9], 1.0F);
   EXPECT_EQ(error_of([&] { read_dataset(bytes_of("k,x,y\nA,1,1\n2,1,2\n"), Roles{}); }),
             "data.csv: line 3, column 'k': expected a word as in the rows before, got '2'; if the column holds "
-            "categories say "
+            "categories, use "
             "--categorical 'k'");
   std::string many = "k,y\n";
   for (int i = 0; i < 1001; ++i) many += "w" + std::to_string(i) + ",1.5\n";

@@ -198,7 +198,7 @@ TEST(ModelFile, AnObjectiveThatDoesNotFitIsRefused) {
     return error_of([&] { model_from_json(bad, "m.json"); });
   };
   EXPECT_THAT(refused("\"quantile\"", "\"pinball\""), HasSubstr("objective.name: expected one of cross-entropy|"));
-  EXPECT_THAT(refused("0.5, 0.9", "0.9, 0.5"), HasSubstr("expected rising quantiles, got 0.5 after 0.9"));
+  EXPECT_THAT(refused("0.5, 0.9", "0.9, 0.5"), HasSubstr("expected quantiles in ascending order, got 0.5 after 0.9"));
   EXPECT_THAT(refused("\"quantile\", \"quantiles\": [0.1, 0.5, 0.9]", "\"cross-entropy\""),
               HasSubstr("expected an objective of numbers"));
   EXPECT_THAT(refused("\"y\"", "\"y\", \"z\""), HasSubstr("expected one target with the objective quantile, got 2"));

@@ -174,7 +174,7 @@ TEST(Objective, SaysWhatDoesNotFit) {
   EXPECT_EQ(refused({Loss::kCrossEntropy}, Task::kRegression, 1),
             "m.json: expected an objective of numbers, not of classes, got cross-entropy");
   EXPECT_EQ(refused({Loss::kQuantile, {0.5F, 0.1F}}, Task::kRegression, 1),
-            "m.json: expected rising quantiles, got 0.1 after 0.5");
+            "m.json: expected quantiles in ascending order, got 0.1 after 0.5");
   EXPECT_EQ(refused({Loss::kQuantile, {0.5F, 1.0F}}, Task::kRegression, 1),
             "m.json: expected quantiles between 0 and 1, got 1");
   EXPECT_EQ(refused({Loss::kQuantile, {}}, Task::kRegression, 1), "m.json: expected 1 to 32 quantiles, got 0");

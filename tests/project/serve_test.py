@@ -105,7 +105,7 @@ def test_refusals(rows):
 def test_a_port_in_use():
     server = Server()
     run = subprocess.run([PROGRAM, "serve", "model.json", "--port", str(server.port)], capture_output=True, text=True)
-    assert run.returncode == 1 and "expected one that is free" in run.stderr, run.stderr
+    assert run.returncode == 1 and "expected a free port" in run.stderr, run.stderr
     server.end()
 
 

@@ -86,7 +86,7 @@ TEST(Lines, JsonThatIsNoRow) {
                        "{\"station\": \"a\", \"day\": 1, \"rain\": true, \"temp\": 0}\n");
   EXPECT_EQ(fed.problems.size(), 6U);
   EXPECT_EQ(fed.out, "");
-  EXPECT_THAT(fed.problems[2], HasSubstr("expected the key 'rain' (null where the value is missing)"));
+  EXPECT_THAT(fed.problems[2], HasSubstr("expected the key 'rain' (null for a missing value)"));
   EXPECT_THAT(fed.problems[5], HasSubstr("expected a number, got 'true'"));
 }
 

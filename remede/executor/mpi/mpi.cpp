@@ -165,7 +165,7 @@ class MpiRanks final : public Ranks {
     MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &support);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
     MPI_Comm_size(MPI_COMM_WORLD, &count_);
-    if (support < MPI_THREAD_SERIALIZED) fail("expected an MPI that several threads may call in turn, got one for one");
+    if (support < MPI_THREAD_SERIALIZED) fail("expected an MPI library with MPI_THREAD_SERIALIZED, got one with less");
     if (rank_ > 0) remember_signals();
     peers_ = std::make_unique<RankPeers>(wire_, count_);
     if (rank_ == 0)

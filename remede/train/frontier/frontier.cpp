@@ -53,8 +53,7 @@ FrontierChoice choose_on_frontier(const std::vector<Candidate>& candidates, cons
     small.emplace(candidates.front().copies.front(), trend, config, options);
     for (Entry& e : small->search()) entries.push_back(std::move(e));
   }
-  if (entries.empty())
-    fail("expected a model that keeps to the trends given, got none: train with more data or without them");
+  if (entries.empty()) fail("expected a model with the trends given, got none: train with more data or without trends");
   FrontierChoice choice;
   const Entry* chosen =
       frontier::choose_entry(entries, config, options.solved,

@@ -40,8 +40,8 @@ std::vector<Trend> trends_of(const Config& config, const Schema& schema) {
     set_trend(name, "decreasing", Trend::kFalling, schema, trend);
   if (any_trend(trend) && config.objective == Loss::kQuantile)
     fail(
-        "--increasing, --decreasing: expected an objective with one answer, got quantile: an interval's width may move "
-        "an end of it the other way");
+        "--increasing, --decreasing: expected an objective with one output, got quantile: a wider interval may move "
+        "one of its ends in the other direction");
   if (any_trend(trend) && schema.task == Task::kClassification && schema.classes.size() != 2)
     fail("--increasing, --decreasing: expected a number or two classes to predict, got {} classes",
          schema.classes.size());
