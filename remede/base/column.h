@@ -1,5 +1,5 @@
 // A column of numbers: in memory, or, where there is too much of it, in a temporary file that is mapped into memory.
-// Whoever reads it does not see the difference. Which of the two it is decides its ColumnStore, when the column grows.
+// Readers do not see the difference. Its ColumnStore decides which of the two it is when the column grows.
 #pragma once
 
 #include <algorithm>
@@ -31,12 +31,12 @@ struct ColumnBlock {
   int file = -1;  // -1: on the heap
 };
 
-// What the columns of a data set may take of memory. Columns of up to a third of `limit` in all are on the heap. What
-// is beyond that goes into unlinked files in `folder`, whose space is taken on the disk before they are mapped: a full
-// disk is an Error when a column grows, and never a signal when it is used. Of the mapped files at most about a third
-// of the limit is resident: a thread of the store's gives pages back to the system when there are more. They stay in
-// its cache as long as there is room for them, and nothing waits for the thread. The other third is for everything
-// else. Thread-safe. Columns keep their store alive.
+// Limits the memory that the columns of a data set take. Columns of up to a third of `limit` in total are on the heap.
+// Further ones are in unlinked files in `folder`, whose disk space is allocated before they are mapped: a full disk is
+// an Error when a column grows, and never a signal when it is used. At most about a third of the limit of the mapped
+// files is resident: a thread of the store returns pages to the system when there are more. They stay in its cache as
+// long as there is room for them, and nothing waits for the thread. The last third is for everything else.
+// Thread-safe. Columns keep their store alive.
 class ColumnStore {
  public:
   static constexpr std::size_t kLeastLimit = std::size_t{64} << 20;
@@ -78,7 +78,7 @@ class ColumnStore {
 // for less than ColumnStore::kLeastLimit.
 std::size_t parse_memory_limit(const std::string& text);
 
-// A half of the machine's memory, or of what the process was given of it.
+// Half of the memory of the machine, or of the memory limit of the process.
 std::size_t default_memory_limit();
 
 // Reads and grows like a std::vector. A copy has the store of its original. Growing throws as ColumnStore::resize says.
@@ -114,7 +114,7 @@ class Column {
     Column(std::move(other)).swap(*this);
     return *this;
   }
-  // What is assigned from elsewhere stays in this column's store.
+  // Assigned values are kept in the store of this column.
   Column& operator=(const std::vector<T>& values) {
     assign(values.begin(), values.end());
     return *this;

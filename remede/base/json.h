@@ -1,4 +1,4 @@
-// JSON from a file nobody vouches for.
+// JSON from an untrusted file.
 #pragma once
 
 #include <cstddef>

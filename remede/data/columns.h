@@ -1,4 +1,4 @@
-// Which column of a file plays which part: what the caller said, else what the names suggest.
+// Which column of a file has which role: as the caller said, otherwise as the names suggest.
 #pragma once
 
 #include <cstdint>

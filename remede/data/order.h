@@ -36,8 +36,8 @@ struct StepOrder {
   Texts times;                     // (steps) empty without a time column
 };
 
-// Takes the id and time of each row and puts the rows in order at the end. A file that is in order already, as most
-// are, costs no more than that finding. Sequences stand in the order of their first rows.
+// Takes the id and time of each row and puts the rows in order at the end. Most files are already in order, and then
+// only this is checked. Sequences are in the order of their first rows.
 class RowSorter {
  public:
   // id_column: a name, "row", or empty for one sequence; time_column: a name, or empty for the order of the file.

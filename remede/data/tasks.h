@@ -1,4 +1,4 @@
-// Tasks that need memory, made by the computer: the paper's five, and others beyond it (docs/data.md describes
+// Generated tasks that need memory: the five of the paper, and others (docs/data.md describes
 // each). The same options give the same bits on every machine; the first sequences do not depend on how many there are.
 #pragma once
 

@@ -1,4 +1,4 @@
-// A model as an SVG picture, drawn by ourselves: it needs no other program, fits light and dark pages, and every box
+// A model as an SVG picture. Drawing needs no other program; the picture fits light and dark pages, and every box
 // carries its full text as a tooltip and its number as data-node.
 #pragma once
 

@@ -1,5 +1,5 @@
-// The seam between training and the machine: it holds the data, loaded once, and advances starts on them. A start is
-// its parameters, its optimiser, its random numbers and its memory carried between windows; clipping, averaging,
+// The interface between training and the hardware: it holds the data, loaded once, and advances starts on them. A start
+// is its parameters, its optimiser, its random numbers and its memory carried between windows; clipping, averaging,
 // shrinkage and noise on the inputs are all behind this interface. Nothing is handed over for a single batch, so that a
 // device with memory of its own, or another machine, fits behind it as well.
 //

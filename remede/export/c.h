@@ -1,4 +1,4 @@
-// A model as a program of its own, without this library: in C99 for controllers, or as a header for C++20.
+// A model as a standalone program without this library: in C99 for controllers, or as a header for C++20.
 //
 // Both give the bits of model/predict.h for every input, missing (NaN) and infinite ones included; where an answer is
 // not a number, which NaN it is depends on the processor. They use neither heap, recursion nor libm.

@@ -1,5 +1,5 @@
-// The house arithmetic (base/arithmetic.h) and the links of the objectives (objective/formulas.inc) as C text, in the
-// same order of operations. $_ and $F are placeholders of c_text.cpp. Each function begins with an empty line.
+// The arithmetic of the model (base/arithmetic.h) and the links of the objectives (objective/formulas.inc) as C text,
+// in the same order of operations. $_ and $F are placeholders of c_text.cpp. Each function begins with an empty line.
 #pragma once
 
 #include <string>

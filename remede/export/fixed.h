@@ -13,7 +13,7 @@ namespace remede {
 
 enum class FixedType { kQ15, kQ31 };
 
-// What values a model meets: scales are made for twice as much, and what lies beyond is cut off.
+// The largest values that a model receives: scales are made for twice as much, and larger values are clipped.
 struct FixedRanges {
   std::vector<double> input;   // (n_x) largest magnitude
   std::vector<double> cell;    // (n_m)

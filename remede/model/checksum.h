@@ -1,6 +1,6 @@
-// A number that two models share only where they answer alike: made of what prediction reads (inputs and their codes,
-// fill, objective, classes, trees), not of names of cells, notes or the record of training. Exported programs and saved
-// states carry it, so that neither is used with another model.
+// A number that two models share only if they give the same answers: computed from what prediction reads (inputs and
+// their codes, fill, objective, classes, trees), not from names of cells, notes or the record of training. Exported
+// programs and saved states carry it, so that neither is used with another model.
 #pragma once
 
 #include <cstdint>

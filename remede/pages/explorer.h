@@ -1,4 +1,4 @@
-// The explorer: one HTML file with a model and some sequences, to be opened by double click and played with. It
+// The explorer: one HTML file with a model and some sequences, to be opened in a browser. It
 // evaluates the model itself, in the model's one arithmetic, and gives the same bits as predict() (docs/explorer.md).
 #pragma once
 

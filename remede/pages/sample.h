@@ -1,4 +1,4 @@
-// Which part of the data goes into a page: enough to see what matters, little enough to open at once.
+// Which part of the data goes into a page: large enough to be representative, small enough to open quickly.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Which column plays which part, and the same as text: a file of roles, and the lines a checkpoint keeps.
+// Which column has which role, and the same as text: a file of roles, and the lines that a checkpoint keeps.
 #pragma once
 
 #include <memory>
@@ -24,7 +24,7 @@ struct TableFormat {
   bool operator==(const TableFormat&) const = default;
 };
 
-// Which column plays which part. What is not given is guessed where the guess is unambiguous (docs/data.md).
+// Which column has which role. What is not given is guessed if the guess is unambiguous (docs/data.md).
 struct Roles {
   // Column of the sequence id; "row": every row is its own sequence; "file": every file is; "none": one sequence.
   std::optional<std::string> id;

@@ -15,7 +15,7 @@ namespace remede {
 class InputWatch {
  public:
   static constexpr std::uint64_t kWindow = 10000;   // rows that are looked at together
-  static constexpr std::uint64_t kLeastRows = 100;  // fewer say nothing
+  static constexpr std::uint64_t kLeastRows = 100;  // fewer rows are not reported
   static constexpr double kOutside = 0.25;          // a share of values to be reported; 0.1 in the training data
 
   // Throws Error where the model has no ranges of its inputs.

@@ -1,4 +1,4 @@
-// How a fit begins: what the process that fits and those that help it do alike.
+// How a fit begins: what the process that runs the fit and the processes that help it have in common.
 #pragma once
 
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace remede {
 
-// The configuration with `auto` replaced by what there is. Throws Error for settings that cannot be.
+// The configuration with `auto` replaced by what there is. Throws Error for settings that are not possible.
 Config settled(const Config& asked, const Dataset& training);
 
 // What the starts learn from: once for each fold.

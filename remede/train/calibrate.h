@@ -1,5 +1,5 @@
-// Quantiles that cover what they say: their distances from the median are scaled by factors learned from data that the
-// model was not trained on.
+// Calibration of quantiles: their distances from the median are scaled by factors learned from data that the model was
+// not trained on.
 #pragma once
 
 #include <vector>

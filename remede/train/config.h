@@ -25,7 +25,7 @@ struct Seconds {
   bool operator==(const Seconds&) const = default;
 };
 
-// ColumnNames of columns, as a list separated by commas.
+// Names of columns, as a list separated by commas.
 struct ColumnNames {
   std::vector<std::string> list;
   bool operator==(const ColumnNames&) const = default;

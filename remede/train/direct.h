@@ -1,6 +1,6 @@
 // Models that are learned directly, without gradient descent: finite-state machines where the inputs are symbols
 // (state_merging.h), greedy trees where no memory is needed (greedy_tree.h), identified systems where recorded inputs
-// drive recorded outputs (identify.h). They stand beside the finalists of the search, and validation data choose.
+// drive recorded outputs (identify.h). They compete with the finalists of the search, and validation data decide.
 #pragma once
 
 #include <functional>

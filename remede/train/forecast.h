@@ -1,5 +1,5 @@
-// How long the rest of a search will take, from how long its parts took so far. For the eyes of people only: nothing
-// that is learned depends on it.
+// How long the rest of a search will take, estimated from the time that its parts have taken so far. For display only:
+// the model does not depend on it.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Static trees grown greedily, best split first, with exact thresholds: what tables without memory want. The number of
+// Static trees grown greedily, best split first, with exact thresholds, for tables that need no memory. The number of
 // leaves is chosen on validation data.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Exact moves on the finished, small tree: what gradients with their soft stand-ins cannot see. Each move is judged by
+// Exact moves on the finished, small tree: improvements that surrogate derivatives cannot find. Each move is judged by
 // running the whole sequences again and kept only if neither training nor validation data are predicted worse.
 #pragma once
 

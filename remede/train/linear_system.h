@@ -17,7 +17,7 @@ struct LinearSystemOptions {
   int arx_order = 8;             // past steps in the autoregressive model that the impulse response comes from
   int states = 4;                // of the linear system
   double blend = 0.3;            // share of the new value that each cell takes in a step
-  int extra_cells = 0;           // drawn at random, with no say in the answer at first
+  int extra_cells = 0;           // drawn at random, without an effect on the answer at first
   int depth = 0;                 // splits at random quantiles of random inputs and states; all leaves begin alike
   double largest_pole = 0.9995;  // modulus: a slower memory would be longer than any recording shows
   double largest_cell = 0.4;     // and largest argument of tanh: beyond, tanh bends what the system says

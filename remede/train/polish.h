@@ -1,12 +1,13 @@
-// The last touch where data are few: what was held out to choose the model is learned from, too.
+// The last training: the model also learns from the data that were held out to choose it.
 #pragma once
 
 #include "remede/train/search.h"
 
 namespace remede {
 
-// The finalist, trained on from its best with falling rates on all the data. Forms that hold single events exactly are
-// left as they are: there a fresh nudge can only lose what was found. So is one that `stop` interrupts.
+// The finalist, trained further from its best snapshot with falling learning rates on all data. Forms that hold single
+// events exactly are left as they are, because further training can only lose what was found. So is one that `stop`
+// interrupts.
 Finalist polish(const Finalist& finalist, const TrainingData& everything, Device device = Device::kCpu,
                 const std::function<bool()>& stop = {});
 

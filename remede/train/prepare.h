@@ -33,8 +33,9 @@ struct Shifts {
 // Throws Error when there is nothing to learn from or the two do not fit together.
 Prepared prepare(const Dataset& training, const Dataset* validation, const Config& config, const Shifts& shifts);
 
-// The same, once for each fold where so few sequences would be held out that the choice among starts would hang on a
-// handful: every sequence is then held out by one of them, and all have the same scales. Else there is one.
+// The same, once for each fold if so few sequences would be held out that the choice among starts would depend on a
+// handful of them: every sequence is then held out by one fold, and all folds have the same scales. Otherwise there is
+// one.
 std::vector<Prepared> prepare_folds(const Dataset& training, const Dataset* validation, const Config& config,
                                     const Shifts& shifts);
 

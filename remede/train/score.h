@@ -1,4 +1,4 @@
-// How a model does on data with targets: the one figure or two that training prints and chooses by.
+// How good a model is on data with targets: the one or two figures that training prints and chooses by.
 #pragma once
 
 #include <cstddef>

@@ -4,7 +4,7 @@
 // in stages, the simplest forms first: where one solves the task, the next is not needed.
 //
 // Where data are few there are several folds: every start is trained once for each, on the other sequences, and judged
-// by its mean loss over all of them, so that the choice does not hang on a handful of sequences.
+// by its mean loss over all of them, so that the choice does not depend on a handful of sequences.
 //
 // What a start does depends on its plan alone, and rounds end together: the result does not depend on the number of
 // threads.

@@ -55,7 +55,7 @@ class Session {
   bool stop();  // whether a stop was requested; also calls tick() when it is due
   bool late();  // the time for this phase is up, by the time limit
   bool halt() { return stop() || late(); }
-  // For what follows the search. After a stop there is still a second to make a tidy model of what was found.
+  // For what follows the search. After a stop one second remains to simplify what was found.
   bool hurry();
   bool was_late() const { return was_late_; }  // in any phase: then the result depends on the machine
 

@@ -72,7 +72,7 @@ struct Parameters {
 // The hard tree of these parameters, complete or smaller where splits were removed.
 Tree harden(const Parameters& parameters);
 
-// The stand-in for the derivative of a split: SplitGradient::kSoftsign with this slope (docs/mathematics.md).
+// The surrogate derivative of a split: SplitGradient::kSoftsign with this slope (docs/mathematics.md).
 inline constexpr double kSplitSlope = 4;
 
 }  // namespace remede::laws

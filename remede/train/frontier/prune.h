@@ -1,4 +1,4 @@
-// Prune and polish: from trained parameters down to a handful of numbers, a few at a time, with updates in between.
+// Pruning: from trained parameters down to a handful of numbers, a few at a time, with updates in between.
 #pragma once
 
 #include <functional>

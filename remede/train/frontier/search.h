@@ -30,7 +30,7 @@ std::string do_small_round(ByteReader& job, const Problem& problem, std::uint64_
                            const std::function<bool()>& stop);
 std::string do_prune(ByteReader& job, const Problem& problem, std::uint64_t seed, const std::function<bool()>& stop);
 
-// Seconds that it will take, from a few updates of a few starts. For the eyes of people only.
+// Seconds that it will take, estimated from a few updates of a few starts. For display only.
 double forecast_small_models(const Problem& problem, const SearchOptions& options);
 
 // The size of a validation error that models are compared by: wrong answers, then loss.
