@@ -167,7 +167,8 @@ void report(const TrainFlags& flags, const Fit& fit) {
 void tell_stopped(const TrainFlags& flags, const CheckpointFile& checkpoint) {
   std::string how;
   if (checkpoint.written()) {
-    how = fmt::format("; go on with: remede train {}--resume {}", flags.data == "-" ? "DATA " : "", checkpoint.path());
+    how =
+        fmt::format("; continue with: remede train {}--resume {}", flags.data == "-" ? "DATA " : "", checkpoint.path());
   }
   print_error("stopped: the best model so far is in {}{}\n", flags.output == "-" ? "standard output" : flags.output,
               how);

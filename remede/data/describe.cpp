@@ -169,10 +169,10 @@ void suggest(const RawDataset& raw, const Roles& roles, Description& to) {
   const Schema& schema = raw.data.schema;
   suggest_roles(raw, roles, to);
   if (!to.has_target)
-    to.suggestions.push_back(raw.inputs.empty()
-                                 ? "nothing to predict: --target COLUMN"
-                                 : fmt::format("nothing to predict yet: --target COLUMN (the last one is {})",
-                                               shown(raw.inputs.back().name)));
+    to.suggestions.push_back(
+        raw.inputs.empty()
+            ? "no target column: --target COLUMN"
+            : fmt::format("no target column: --target COLUMN (the last column is {})", shown(raw.inputs.back().name)));
   const bool numbers = to.has_target && schema.task == Task::kClassification && !roles.task &&
                        std::all_of(schema.classes.begin(), schema.classes.end(), [](const std::string& c) {
                          double value = 0.0;

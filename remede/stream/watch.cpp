@@ -43,7 +43,8 @@ std::vector<std::string> InputWatch::take() {
   for (std::size_t c = 0; c < unknown_.size(); ++c) {
     const std::uint64_t now = row_inputs_.unknown_words(c);
     if (now > unknown_[c])
-      lines.push_back(fmt::format("{}: {}: {} that training did not know", rows, printable(row_inputs_.columns()[c]),
+      lines.push_back(fmt::format("{}: {}: {} that did not occur in training", rows,
+                                  printable(row_inputs_.columns()[c]),
                                   plural(static_cast<long long>(now - unknown_[c]), "word")));
     unknown_[c] = now;
   }

@@ -1,5 +1,5 @@
 // Whether live inputs are still like those of the training data. For every input it counts the values outside the range
-// in which nine tenths of the training data lay (Model::input_range), and words that training did not know.
+// in which nine tenths of the training data lay (Model::input_range), and words that did not occur in training.
 #pragma once
 
 #include <cstdint>

@@ -294,7 +294,7 @@ Fit fit(const Dataset& training, const Dataset* validation, const Config& asked,
     note_ranges(result.model, training.sequences);  // what its cells held, for whoever reads it
   if (session.stop() && config.numbers && size_of(result.model).numbers > *config.numbers)
     result.model.training.notes.push_back(
-        fmt::format("stopped before models of at most {} numbers were looked for", *config.numbers));
+        fmt::format("stopped before the search for models of at most {} numbers", *config.numbers));
   finish_frontier(result.model, result.frontier);
   result.stopped = session.stop();
   result.late = session.was_late();

@@ -45,7 +45,7 @@ TEST_F(DataCli, DescribeSaysWhatWasUnderstood) {
   write("plain.csv", "a,b\n1,2\n3,4\n");
   const Result no_target = remede({"describe", "plain.csv"});
   EXPECT_EQ(no_target.code, 0);
-  EXPECT_THAT(no_target.out, HasSubstr("suggestion: nothing to predict yet: --target COLUMN (the last one is 'b')"));
+  EXPECT_THAT(no_target.out, HasSubstr("suggestion: no target column: --target COLUMN (the last column is 'b')"));
 }
 
 // What cannot be read as asked: every column first, what each may be for, then the complaint.

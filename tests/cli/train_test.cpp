@@ -131,8 +131,9 @@ TEST_F(TrainVerb, ControlCSavesTheBestSoFarAndTheRunCanGoOn) {
   ASSERT_TRUE(wait_for("m.json.state"));
   ::kill(child, SIGINT);
   EXPECT_EQ(wait(child), 130);
-  EXPECT_THAT(text("err"),
-              HasSubstr("stopped: the best model so far is in m.json; go on with: remede train --resume m.json.state"));
+  EXPECT_THAT(
+      text("err"),
+      HasSubstr("stopped: the best model so far is in m.json; continue with: remede train --resume m.json.state"));
   EXPECT_EQ(run({"evaluate", "m.json", "data.csv"}), 0) << text("err");
   ASSERT_TRUE(fs::remove(path("m.json")));
   fs::copy_file(path("m.json.state"), path("from.state"));

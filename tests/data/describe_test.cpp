@@ -51,7 +51,7 @@ TEST(Describe, SaysWhatFlagsMayBeMissing) {
     text += std::to_string(i) + "," + std::to_string(i % 4) + ",7," + std::to_string(i % 5) + "\n";
   const Description d = describe_text(text);
   EXPECT_FALSE(d.has_target);
-  EXPECT_THAT(d.suggestions, Contains("nothing to predict yet: --target COLUMN (the last one is 'out')"));
+  EXPECT_THAT(d.suggestions, Contains("no target column: --target COLUMN (the last column is 'out')"));
   EXPECT_THAT(d.suggestions, Contains("'No' rises by 1 from row to row: --time No or --ignore No"));
   EXPECT_THAT(d.suggestions, Contains("'k' holds 4 different whole numbers: if they are categories, --categorical k"));
   EXPECT_THAT(d.suggestions, Contains("'flat' never changes: --ignore flat"));

@@ -49,13 +49,12 @@ const Entry* default_choice(const std::vector<Entry>& entries, const Recipe& rec
       chosen = &e;
   const std::string cells = fmt::format("{} cell{}", of_cells->size.cells, of_cells->size.cells == 1 ? "" : "s");
   if (chosen != best && by_size)
-    why = fmt::format("the best on validation data has {} numbers and is too little better to be worth its size",
+    why = fmt::format("the best on validation data has {} numbers, but its gain is too small for its size",
                       best->size.numbers);
   else if (chosen == best)
     why = "the best on validation data: no smaller model is as good within one standard error";
   else
-    why = fmt::format("with {} a model is as good as the best within one standard error, and this is the smallest such",
-                      cells);
+    why = fmt::format("the smallest model with {} that is as good as the best within one standard error", cells);
   return chosen;
 }
 
