@@ -1,9 +1,9 @@
 /* remede.h: models of remede from C, and from every language that calls C.
  *
- * Handles are opaque. A function that can fail returns a status, REMEDE_OK (0) or what went wrong, and
- * remede_last_error() then says it in one line. Nothing is written through pointers to results where a call fails.
- * A model may be used by any number of threads at once; a stream belongs to one thread at a time. Pointers to texts
- * belong to the library: those of a model live as long as the model, the last error until the next call in the thread.
+ * Handles are opaque. A function that can fail returns a status, REMEDE_OK (0) or an error code, and
+ * remede_last_error() then returns a message of one line. If a call fails, nothing is written to its results.
+ * A model may be used by any number of threads at once; a stream belongs to one thread at a time. Strings are owned by
+ * the library: those of a model live as long as the model, the last error until the next call in the thread.
  *
  * Numbers are float (IEEE 754 binary32); a missing input is NaN. Answers are the same bits as those of the program, the
  * C++ library and the Python package.
@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-/* Grows when a program that was compiled with an older header would no longer work; so does the name of the library. */
+/* Increases when programs compiled with an older header would no longer work; the name of the library then changes. */
 #define REMEDE_API_VERSION 1
 
 typedef struct remede_model remede_model;
@@ -44,12 +44,12 @@ void remede_model_free(remede_model* model);                                 /* 
 size_t remede_model_inputs(const remede_model* model);
 size_t remede_model_outputs(const remede_model* model);
 int remede_model_classifies(const remede_model* model); /* 1: outputs are probabilities of classes; 0: values */
-const char* remede_model_input_name(const remede_model* model, size_t input);   /* null where there is none */
+const char* remede_model_input_name(const remede_model* model, size_t input);   /* null if there is none */
 const char* remede_model_output_name(const remede_model* model, size_t output); /* the class, or the value */
-uint64_t remede_model_checksum(const remede_model* model); /* the same for models that answer alike */
+uint64_t remede_model_checksum(const remede_model* model); /* the same only for models that give the same answers */
 
-/* What a word of a column counts as in an input that is made from it; NaN: as missing. REMEDE_BAD_ARGUMENT where the
- * input is a number. */
+/* The value of a word of a categorical column in an input that is made from it; NaN: missing. REMEDE_BAD_ARGUMENT if
+ * the input is a number. */
 int remede_model_word(const remede_model* model, size_t input, const char* word, float* value);
 
 /* One whole sequence. x: (steps, inputs), y: (steps, outputs). */
@@ -61,7 +61,7 @@ void remede_stream_free(remede_stream* stream);                          /* null
 int remede_stream_step(remede_stream* stream, const float* x, float* y); /* x: (inputs), y: (outputs) */
 int remede_stream_reset(remede_stream* stream);                          /* before the first step */
 
-/* Its memory as bytes, which a stream of the same model takes up on any machine. */
+/* The memory of a stream as bytes, which can be restored in a stream of the same model on any machine. */
 size_t remede_stream_state_size(const remede_stream* stream);
 int remede_stream_save(const remede_stream* stream, void* bytes, size_t size); /* size: as above */
 int remede_stream_restore(remede_stream* stream, const void* bytes, size_t size);

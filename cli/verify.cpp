@@ -1,4 +1,4 @@
-// remede verify MODEL: what the model can ever do, proved or disproved.
+// remede verify MODEL: proves or disproves properties of a model.
 // Exit codes: 0 everything holds; 3 something fails; 4 nothing fails, but something is undecided.
 #include "remede/verify/verify.h"
 

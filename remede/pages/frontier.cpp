@@ -39,9 +39,8 @@ std::string frontier_page(const std::vector<FrontierRow>& rows, const FrontierPa
   chart.x_name = "numbers in the model";
   chart.share = options.share;
   std::string body = html::paragraph(
-      "Of every size the model that does best on validation data, with the standard error of its score. The larger "
-      "mark "
-      "is the model that was saved: " +
+      "The best model of every size on validation data, with the standard error of its score. The larger mark is the "
+      "model that was saved: " +
       options.why + ".");
   body += html::figure(size_chart(points, chart, options.score_name + " on validation data"));
   body += html::table({"model", "numbers", "cells", "splits", options.score_name, ""}, cells);

@@ -74,7 +74,7 @@ std::string cell_section(const Model& model) {
     if (model.trees.size() > 1) body += fmt::format("<h3>Tree {} of {}</h3>\n", t + 1, model.trees.size());
     body += "<div class=\"cells\">" + html::table({"cell", "", "what it does", "on these data"}, rows) + "</div>\n";
   }
-  return body.empty() ? "" : html::section("cells", "What it remembers", body);
+  return body.empty() ? "" : html::section("cells", "Memory", body);
 }
 
 std::string curve_section(const TrainingRecord& training) {
@@ -134,7 +134,7 @@ std::string bounds_section(const Model& model, const Sequences& data) {
     lines += xml_escaped(text.substr(at, end - at)) + "\n";
     at = end + 1;
   }
-  return html::section("bounds", "What it can ever do",
+  return html::section("bounds", "Proved bounds",
                        html::paragraph("Proved for sequences of every length whose inputs stay within the range of "
                                        "these data. `remede verify` proves more.") +
                            fmt::format("<pre>{}</pre>\n", lines));
