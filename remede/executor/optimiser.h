@@ -34,7 +34,7 @@ class Adam {
   // REQUIRES: both have the shape given at construction.
   void update(Parameters<float>& parameters, const Parameters<float>& gradient, float clip, float factor);
 
-  // What update() multiplies the rates by and adds to the root of the mean square, for whoever makes the update
+  // What update() multiplies the rates by and adds to the root of the mean square, for code that makes the update
   // elsewhere; counts it.
   struct Step {
     float factor = 1;

@@ -1,4 +1,4 @@
-// What is true at a step of the data. Apart from objective.h, so that whoever only applies a model needs no data.
+// What is true at a step of the data. Separate from objective.h, so that code that only applies a model needs no data.
 #pragma once
 
 #include "remede/data/sequences.h"

@@ -1,5 +1,5 @@
 // What the inputs and outputs of a model are called, and how columns of words become numbers. It knows nothing of
-// files: whoever reads data for a model starts from here.
+// files; readers of data for a model start from here.
 #pragma once
 
 #include <cstddef>

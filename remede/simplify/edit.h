@@ -1,5 +1,5 @@
 // Taking a tree apart. While it is edited a tree may hold splits whose two sides are the same child (bypass() makes
-// them) and nodes and leaves that nobody points to; step() walks it all the same, and compact() makes it sound again.
+// them) and nodes and leaves that no node points to; step() still works, and compact() makes the tree sound again.
 #pragma once
 
 #include <cstddef>

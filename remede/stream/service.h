@@ -28,7 +28,7 @@ class RowService {
   RowService(const Model& model, LineOptions options);
 
   // An object is one row, and gets an object; an array of objects is a batch, and gets an array. A malformed row
-  // changes nothing; of a batch the rows before it are answered all the same, and stand in `answers` beside the error.
+  // changes nothing; the rows of a batch before it are still answered, in `answers` of the error object.
   ServiceReply predict(std::string_view body);
   ServiceReply predict_lines(std::string_view body);  // a row per line, an answer per line
   ServiceReply forget(const std::string& id);

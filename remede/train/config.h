@@ -39,7 +39,7 @@ struct Config {
   bool operator==(const Config&) const = default;
 };
 
-// One line of parameters.def, for whoever lists, reads or writes all of them.
+// One line of parameters.def, for code that lists, reads or writes all of them.
 struct HyperParameter {
   std::string_view name;                        // as the field: rate_index. The flag is --rate-index
   std::string_view group;                       // heading

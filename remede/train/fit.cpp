@@ -172,7 +172,7 @@ void polish_all(const std::vector<std::vector<Finalist>>& finalists, const Direc
     options.tolerance.stop = hurry;
     options.exact.drop_inputs = false;
     options.tolerance.log_loss = options.tolerance.loss_share =
-        0;  // nothing is held out any more, and what is known by heart bears much
+        0;  // nothing is held out any more, so a loss would not show on the data
     if (config.simplify) trained = simplify(trained, options, &judged, &judged).model;
     if (score(trained, weighted).loss <= score(model, weighted).loss) model = std::move(trained);
   });

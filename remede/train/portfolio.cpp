@@ -127,9 +127,9 @@ bool needs_noise(const Recipe& recipe, const TrainingData& data) {
 }
 
 // An offset for all steps of a sequence: recordings differ from one another by how sensors were mounted, who wore them,
-// which engine it was. Few of them are soon known by heart, however long they are; of a single one nothing says by how
-// much it could differ. Not where sequences are cut: a window begins with the memory of an earlier epoch, whose offset
-// was another.
+// which engine it was. With few recordings the model overfits, however long they are; a single one does not show how
+// much recordings differ. Not if sequences are cut: a window begins with the memory of an earlier epoch, which had
+// another offset.
 bool needs_offsets(const Recipe& recipe, const TrainingData& data) {
   const std::size_t sequences = data.training.count();
   return data.continues.empty() && sequences >= static_cast<std::size_t>(recipe.offset_sequences_low) &&
@@ -149,7 +149,7 @@ int signal_starts(const Config& config, const Sequences& training) {
                                      config.recipe.signal_more_starts));
 }
 
-// Cost is to grow with the data: folds must not make few sequences dearer than many.
+// The cost should grow with the data: with folds, few sequences must not cost more than many.
 std::uint64_t scaled_round(const Config& config, std::size_t folds, std::uint64_t updates) {
   const double scale = scale_of(config).updates * (folds > 1 ? config.recipe.fold_round_share : 1.0);
   return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(static_cast<double>(updates) * scale));

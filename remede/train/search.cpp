@@ -96,7 +96,7 @@ class Search {
     if (stage == stages_.size()) return;
     const std::vector<StartPlan>& plans = stages_[stage].starts;
     first_round_ = plans.front().first_round;
-    // Where an earlier stage is almost there, this one gets a look and not the long rounds that a new regime needs.
+    // If an earlier stage has nearly solved the task, the first round of this stage is short.
     for (const Start& start : done_)
       if (start.best_loss() <= recipe_.nearly_solved * solved_)
         first_round_ = std::min(first_round_, static_cast<std::uint64_t>(recipe_.nearly_solved_round));

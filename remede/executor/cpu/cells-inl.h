@@ -106,7 +106,7 @@ HWY_INLINE void quick_sums(const CellLayout& at, const float* const* leaves, con
   for (int i = 0; i < kCount; ++i) sums[i] = add(sums[i], other[i]);
 }
 
-// The slope of a split's stand-in at z.
+// The surrogate derivative of a split at z.
 HWY_INLINE float split_slope(const GradientForm& form, float z) {
   if (form.split == SplitGradient::kSigmoid) {
     const float s = remede::sigmoid(form.slope * z);

@@ -123,8 +123,8 @@ HWY_INLINE void leaf_worths(const PreparedTree& tree, std::int32_t* leaf, int co
   if (i < count) parameter_worths<kHalf>(tree, leaf + i, step, values);
 }
 
-// The derivative by a decision: what going right would gain over going left, times the slope of the split's stand-in at
-// z.
+// The derivative by a decision: what going right would gain over going left, times the surrogate derivative of the
+// split at z.
 HWY_INLINE Wide decision(const PreparedTree& tree, const Wide& gain, const Wide& z) {
   const Wide slope = set(tree.form.slope), one = set(1.0F);
   Wide derivative;

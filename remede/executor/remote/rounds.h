@@ -1,5 +1,5 @@
 // Rounds of starts, shared with peers. A start travels as its number and its state (Trainer::save()), and comes back as
-// its state: whoever advances it, it becomes the same.
+// its state: the result does not depend on which process advances it.
 #pragma once
 
 #include <functional>

@@ -20,7 +20,7 @@ struct Recipe {
 Recipe default_recipe();  // stages of many starts, halved from round to round: event, then signal
 Recipe paper_recipe();    // one start with a fixed schedule, neither folds nor a last training
 
-// One line of recipe.def, for whoever lists, reads or writes all of them.
+// One line of recipe.def, for code that lists, reads or writes all of them.
 struct RecipeField {
   std::string_view name;
   std::string_view type;  // "bool", "int" or "float"
