@@ -8,6 +8,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+from ._gpu import take_extension
+
+take_extension()  # before anything else asks for remede._native
+
 from . import _native
 from ._data import generate, tasks
 from ._estimators import RecurrentTreeClassifier, RecurrentTreeRegressor
