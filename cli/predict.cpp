@@ -1,13 +1,20 @@
-// remede predict MODEL DATA: what the model says of every row, in the order of the rows.
+// remede predict MODEL DATA: what the model says of every row, in the order of the rows. With a folder as output, file
+// by file: then only a few of them are in memory at a time.
 #include <algorithm>
+#include <filesystem>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <numeric>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "cli/common.h"
 #include "cli/files.h"
 #include "cli/verbs.h"
+#include "remede/base/error.h"
+#include "remede/base/threads.h"
 #include "remede/data/csv.h"
 #include "remede/model/batch.h"
 #include "remede/model/file.h"
@@ -56,9 +63,9 @@ std::vector<std::uint32_t> sequence_of_step(const Sequences& sequences) {
   return of;
 }
 
-void write_predictions(const PredictFlags& flags, const Model& model, const Dataset& dataset,
+void write_predictions(const PredictFlags& flags, const std::string& output, const Model& model, const Dataset& dataset,
                        const Predictions& predictions) {
-  CsvWriter csv(flags.output);
+  CsvWriter csv(output);
   for (const std::string& name : header(dataset, model)) csv.text(name);
   csv.end_row();
   const auto n_y = static_cast<std::size_t>(model.n_y());
@@ -86,7 +93,58 @@ void predict_file(const PredictFlags& flags) {
   const Model model = load_model(flags.model);
   const Dataset dataset = read_dataset(flags.data, model.schema, flags.roles, false);
   if (!flags.quiet) show_notes(flags.data, dataset);
-  write_predictions(flags, model, dataset, predict_batch(model, dataset.sequences, flags.threads));
+  write_predictions(flags, flags.output, model, dataset, predict_batch(model, dataset.sequences, flags.threads));
+}
+
+bool is_folder(const std::string& path) {
+  std::error_code error;
+  return path.ends_with('/') || std::filesystem::is_directory(path, error);
+}
+
+// "data/a.csv.gz" gives "FOLDER/a.csv".
+std::string output_of(const std::string& folder, const std::string& input) {
+  std::filesystem::path name = std::filesystem::path(input).filename();
+  if (name.extension() == ".gz" || name.extension() == ".zst") name = name.stem();
+  return (std::filesystem::path(folder) / name.replace_extension(".csv")).string();
+}
+
+// (inputs) Throws UsageError where two would be one file, or one would replace an input.
+std::vector<std::string> outputs_of(const std::string& folder, const std::vector<std::string>& inputs) {
+  std::vector<std::string> outputs;
+  std::map<std::string, std::string> from;
+  for (const std::string& input : inputs) {
+    outputs.push_back(output_of(folder, input));
+    const auto [at, is_new] = from.emplace(outputs.back(), input);
+    if (!is_new)
+      throw UsageError(
+          fmt::format("predict: expected data files with different names, got {} and {}, which both give {}",
+                      at->second, input, outputs.back()));
+  }
+  std::set<std::filesystem::path> read;
+  for (const std::string& input : inputs) read.insert(std::filesystem::weakly_canonical(input));
+  for (const std::string& output : outputs)
+    if (read.contains(std::filesystem::weakly_canonical(output)))
+      throw UsageError(fmt::format("predict: expected a folder other than that of the data, got {}", folder));
+  return outputs;
+}
+
+// Every file by itself, several at the same time. What was written before an error stays.
+void predict_files(const PredictFlags& flags) {
+  if (flags.data == "-") throw UsageError("predict: expected data files for an output folder, got standard input");
+  const std::vector<std::string> inputs = expand_path(flags.data);
+  const std::vector<std::string> outputs = outputs_of(flags.output, inputs);
+  const Model model = load_model(flags.model);
+  std::error_code error;
+  std::filesystem::create_directories(flags.output, error);
+  if (error) fail("{}: cannot make the folder: {}", flags.output, error.message());
+  const int threads = inputs.size() > 1 ? 1 : flags.threads;
+  std::mutex mutex;  // of standard error
+  parallel_for(inputs.size(), flags.threads, [&](std::size_t i, int) {
+    const Dataset dataset = read_dataset(inputs[i], model.schema, flags.roles, false);
+    write_predictions(flags, outputs[i], model, dataset, predict_batch(model, dataset.sequences, threads));
+    const std::lock_guard lock(mutex);
+    if (!flags.quiet) show_notes(inputs[i], dataset);
+  });
 }
 
 }  // namespace
@@ -98,7 +156,8 @@ void add_predict(CLI::App& app) {
   reads_file(verb->add_option("data", flags->data, "CSV file with one row per step; columns are matched by name")
                  ->type_name("DATA")
                  ->required());
-  writes_file(verb->add_option("-o,--output", flags->output, "CSV file to write (default: standard output)")
+  writes_file(verb->add_option("-o,--output", flags->output,
+                               "CSV file to write (default: standard output), or a folder, for a file per data file")
                   ->type_name("FILE"));
   verb->add_flag("--last", flags->last, "Write only the last step of every sequence");
   add_threads_flag(*verb, flags->threads);
@@ -110,8 +169,11 @@ void add_predict(CLI::App& app) {
       "of each class as `p_CLASS`; in regression only `prediction` (`prediction_TARGET` if there are several "
       "targets).\n"
       "A model of quantiles gives the quantile nearest to the median as `prediction`, and every quantile in a column\n"
-      "such as `q_0.1`.");
-  on_run(*verb, [flags] { predict_file(*flags); });
+      "such as `q_0.1`.\n"
+      "With a folder as output ('data/*.csv' -o out/) every data file is read by itself, so a sequence must lie within "
+      "one\n"
+      "file; --threads of them are in memory at a time.");
+  on_run(*verb, [flags] { is_folder(flags->output) ? predict_files(*flags) : predict_file(*flags); });
 }
 
 }  // namespace remede

@@ -57,6 +57,27 @@ TEST_F(Predict, KeepsRowsIdsTimesAndLabelsAsTheyStood) {
   EXPECT_EQ(files(), 3U);
 }
 
+TEST_F(Predict, ManyFilesGiveAFileEach) {
+  save_model(sum_model(), "m.json");
+  for (const char* name : {"d1.csv", "d2.csv", "d3.csv"}) write(name, fmt::format("id,t,a,b\nr,1,{},2\n", name[1]));
+  for (const char* threads : {"1", "2"}) {
+    const Result result = remede({"predict", "m.json", "d*.csv", "-o", "out/", "--threads", threads});
+    EXPECT_EQ(result.code, 0) << result.err;
+    for (const char name : {'1', '2', '3'})
+      EXPECT_EQ(read(fmt::format("out/d{}.csv", name)),
+                fmt::format("id,t,prediction_u,prediction_v\nr,1,{},102\n", name));
+  }
+  EXPECT_THAT(remede({"predict", "m.json", "d*.csv", "-o", "./"}).err,
+              HasSubstr("expected a folder other than that of the data, got ./"));
+  EXPECT_THAT(remede({"predict", "m.json", "d1.csv,out/d1.csv", "-o", "two/"}).err,
+              HasSubstr("which both give two/d1.csv"));
+  EXPECT_THAT(remede({"predict", "m.json", "-", "-o", "two/"}).err, HasSubstr("got standard input"));
+  write("d2.csv", "id,t,a\nr,1,2\n");
+  const Result bad = remede({"predict", "m.json", "d*.csv", "-o", "out/"});
+  EXPECT_EQ(bad.code, 1);
+  EXPECT_THAT(bad.err, HasSubstr("d2.csv"));
+}
+
 TEST_F(Predict, LabelsComeBackUnchanged) {
   save_model(label_model(), "m.json");
   write("d.csv", "id,t,x\n1,1,0.25\n1,2,0.5\n");

@@ -41,8 +41,12 @@ class ThreadPeers final : public Peers {
   // A wire that takes its time, in each direction.
   std::chrono::microseconds latency{0};
   double bytes_per_second = 0;  // 0: any number
+  std::size_t ahead = 0;        // jobs that are sent although nobody is free
   // The first so many answers get lost, with those who would have given them; another one then does the job.
   std::atomic<int> lose = 0;
+
+  // How many jobs were sent between two answers: with `ahead` large enough, the items of each share().
+  const std::vector<std::size_t>& maps() const { return maps_; }
 
   std::string said;  // to begin()
   void begin(const std::string& fit) override { said = fit; }
@@ -50,12 +54,13 @@ class ThreadPeers final : public Peers {
   bool works_here() const override { return works_here_; }
   bool free() override {
     const std::lock_guard lock(mutex_);
-    return busy_ < hands_;
+    return busy_ < hands_ + ahead;
   }
   std::uint64_t send(std::string job) override {
     note_sent(job.size());
     const std::lock_guard lock(mutex_);
-    ++busy_;
+    if (busy_++ == 0) maps_.push_back(0);
+    ++maps_.back();
     jobs_.push_back({++number_, arrival(job.size()), std::move(job)});
     wake_.notify_one();
     return number_;
@@ -125,6 +130,7 @@ class ThreadPeers final : public Peers {
   std::condition_variable wake_, answered_;
   std::deque<Item> jobs_, answers_;
   std::size_t busy_ = 0;
+  std::vector<std::size_t> maps_;
   bool ending_ = false;
   std::vector<std::thread> threads_;
 };

@@ -1,0 +1,285 @@
+#!/usr/bin/env python3
+"""Training on several processes: same bytes, speed, kills, Dask, and a cost model.
+
+    bench/cluster.py                     all parts; build/remede, build/remede-mpi and build/bench/shared_fit must be built (./test release)
+    bench/cluster.py --parts bytes,speed
+
+bytes    1 to 4 ranks with 1 and 2 threads each against a single process, on generated tasks and public data
+speed    two ranks with one thread each against one process with two threads, and the bytes sent
+kills    a random rank is killed at a random time; the run is resumed with another number of ranks, until it ends
+dask     a LocalCluster of two workers: same bytes, also when one is killed; fit_many against sequential fits (needs remede[dask] in this Python)
+model    a cost model from the jobs of a fit, checked against runs behind a slow wire, and its forecast for many machines
+"""
+import argparse
+import heapq
+import os
+import pathlib
+import random
+import re
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+DATA = ROOT.parent / "shared" / "data"
+TASKS = {"fixed-delay": 300, "variable-delay": 300, "flip-flop": 200, "temporal-order": 300, "runoff": 3}
+REAL = {
+    "JapaneseVowels": ["uea_JapaneseVowels/JapaneseVowels_TRAIN.ts"],
+    "bike sharing": ["bike_sharing/hour.csv", "--id", "dteday", "--time", "hr", "--target", "cnt", "--ignore", "instant", "--ignore", "casual", "--ignore", "registered"],
+}
+MPI = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+
+
+class Bench:
+    def __init__(self, args, folder):
+        self.args, self.folder = args, pathlib.Path(folder)
+        build = (ROOT / args.build).resolve()
+        self.remede, self.with_mpi, self.shared_fit = str(build / "remede"), str(build / "remede-mpi"), str(build / "bench" / "shared_fit")
+        self.wrong = 0
+
+    def complain(self, what):
+        self.wrong += 1
+        print(f"WRONG: {what}", flush=True)
+
+    def generate(self, task, sequences):
+        path = self.folder / f"{task}-{sequences}.csv"
+        if not path.exists():
+            subprocess.run([self.remede, "generate", task, "--sequences", str(sequences), "-q", "-o", str(path)], check=True)
+        return str(path)
+
+    def alone(self, words, model, threads=2):
+        began = time.monotonic()
+        subprocess.run([self.remede, "train", *words, "-o", model, "--threads", str(threads), "-q"], cwd=self.folder, check=True, capture_output=True)
+        return time.monotonic() - began
+
+    @staticmethod
+    def launch(ranks, words):
+        return ["mpirun", "-n", str(ranks), "--oversubscribe", "--bind-to", "none", *words]
+
+    def ranks(self, ranks, words, model, threads=1):
+        began = time.monotonic()
+        done = subprocess.run(self.launch(ranks, [self.with_mpi, "train", *words, "-o", model, "--threads", str(threads), "-v"]), cwd=self.folder, env=MPI,
+                              check=True, capture_output=True, text=True)
+        return time.monotonic() - began, done.stderr
+
+    def same(self, one, other, what):
+        if (self.folder / one).read_bytes() != (self.folder / other).read_bytes():
+            self.complain(f"{what}: expected the bytes of one process, got others")
+            return False
+        return True
+
+    # The parts
+
+    def bytes(self):
+        sets = {task: [self.generate(task, n)] for task, n in TASKS.items()}
+        for name, (path, *roles) in REAL.items():
+            if (DATA / path).exists():
+                sets[name] = [str(DATA / path), *roles]
+            else:
+                print(f"{name}: skipped: no {path}")
+        effort = ["--starts", str(self.args.starts), "--updates", str(self.args.updates)]
+        for name, words in sets.items():
+            self.alone([*words, *effort], "one.json")
+            runs = [(ranks, threads) for ranks in range(1, self.args.most_ranks + 1) for threads in (1, 2)]
+            good = 0
+            for ranks, threads in runs:
+                self.ranks(ranks, [*words, *effort], "many.json", threads)
+                good += self.same("one.json", "many.json", f"{name}, {ranks} ranks, {threads} threads")
+            print(f"{name}: {good} of {len(runs)} runs with 1 to {self.args.most_ranks} ranks and 1 or 2 threads gave the bytes of one process", flush=True)
+
+    def speed(self):
+        words = [self.generate("runoff", 10), "--starts", str(self.args.speed_starts)]
+        ratios = []
+        for _ in range(self.args.repeats):
+            one = self.alone(words, "one.json")
+            two, said = self.ranks(2, words, "two.json")
+            self.same("one.json", "two.json", "speed")
+            ratios.append(one / two)
+            print(f"one process, two threads: {one:.1f} s; two ranks, one thread each: {two:.1f} s; speed {one / two:.2f} of one process", flush=True)
+        jobs, sent, received = map(int, re.search(r"(\d+) jobs were sent, (\d+) bytes; the answers had (\d+) bytes", said).groups())
+        rounds = sum("round" in line and "stage" in line for line in said.splitlines())
+        print(f"median speed {statistics.median(ratios):.2f}; {jobs} jobs, {sent} bytes sent, {received} received: {(sent + received) / max(jobs, 1):.0f} bytes per job, "
+              f"{(sent + received) / max(rounds, 1):.0f} per round of the search")
+        if statistics.median(ratios) < self.args.least_speed:
+            self.complain(f"expected at least {self.args.least_speed} of the speed of one process")
+
+    def kills(self):
+        pick = random.Random(self.args.seed)
+        words = [self.generate("runoff", 2), "--starts", "8", "--memory", "3"]
+        whole = self.alone(words, "whole.json", 1)
+        longest, resumed, done, unnamed = 0.0, 0, 0, 0
+        while done < self.args.kills and not self.wrong:
+            for file in ("late.json", "state"):
+                (self.folder / file).unlink(missing_ok=True)
+            ranks = pick.randint(2, 4)
+            end, named = self.killed_run(self.launch(ranks, [self.with_mpi, "train", *words, "-o", "late.json", "--checkpoint", "state", "--threads", "1", "-q"]),
+                                         pick.uniform(0.3, whole), pick.randrange(ranks))
+            if end is None:
+                continue  # it was faster than its kill
+            done += 1
+            unnamed += not named
+            longest = max(longest, end)
+            if (self.folder / "state").exists():
+                resumed += 1
+                again = ["--resume", "state"]
+            else:
+                again = [*words, "-o", "late.json"]
+            other = pick.choice([n for n in (1, 2, 3) if n != ranks])
+            subprocess.run(self.launch(other, [self.with_mpi, "train", *again, "--threads", "1", "-q"]), cwd=self.folder, env=MPI, check=True, capture_output=True)
+            self.same("whole.json", "late.json", f"kill {done}")
+        print(f"{done} killed runs: the longest took {longest:.1f} s to end; {done - unnamed} named the rank; {resumed} were resumed from a checkpoint with another "
+              f"number of ranks; {self.wrong} ended in other bytes")
+        if longest > 5:
+            self.complain("expected every run to end within 5 s of the kill")
+
+    def killed_run(self, words, after, rank):
+        """Seconds from the kill to the end, and whether the rank was named; None where the run was faster."""
+        run = subprocess.Popen(words, cwd=self.folder, env=MPI, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        time.sleep(after)
+        children = subprocess.run(["pgrep", "-P", str(run.pid)], capture_output=True, text=True).stdout.split()
+        if run.poll() is not None or rank >= len(children):
+            run.communicate()
+            return None, False
+        began = time.monotonic()
+        try:
+            os.kill(int(children[rank]), signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        _, said = run.communicate(timeout=60)
+        return (time.monotonic() - began, f"rank {rank}" in said) if run.returncode else (None, False)
+
+    def dask(self):
+        try:
+            import distributed
+            import numpy as np
+            import pandas as pd
+
+            import remede
+        except ImportError as error:
+            print(f"dask: skipped: {error}")
+            return
+        distributed.utils.logging.getLogger("distributed").setLevel("ERROR")
+        X, y = remede.generate("variable-delay", sequences=300, seed=1)
+        kind = dict(starts=self.args.starts, random_state=1, n_jobs=1)
+        alone = remede.RecurrentTreeClassifier(**kind).fit(X, y).to_text()
+        with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster, distributed.Client(cluster) as client:
+            good = remede.RecurrentTreeClassifier(**kind).fit(X, y, client=client).to_text() == alone
+            killed = []
+
+            def kill_one(_):
+                if not killed:
+                    killed.extend(client.run(os.getpid).values())
+                    os.kill(killed[0], signal.SIGKILL)
+
+            good_after_kill = remede.RecurrentTreeClassifier(**kind).fit(X, y, client=client, callbacks=kill_one).to_text() == alone
+            print(f"Dask, two workers: same model {good}; with a worker killed during the fit {good_after_kill}", flush=True)
+            if not (good and good_after_kill and killed):
+                self.complain("Dask: expected the model of one process")
+            client.wait_for_workers(2)
+            pick = np.random.default_rng(1)
+            n, steps = self.args.groups, 40
+            frame = pd.DataFrame({"customer": np.repeat(np.arange(n), steps), "day": np.tile(np.arange(steps), n), "x": pick.normal(size=n * steps)})
+            frame["y"] = frame.groupby("customer")["x"].transform(lambda x: x.rolling(3, min_periods=1).mean())
+            estimator = remede.RecurrentTreeRegressor(id="none", time="day", starts=2, updates=20, effort="quick", max_numbers=20, random_state=1, n_jobs=1)
+            rates = []
+            for _ in range(self.args.repeats):
+                began = time.monotonic()
+                one = remede.fit_many(frame, by="customer", estimator=estimator)
+                sequential = time.monotonic() - began
+                began = time.monotonic()
+                many = remede.fit_many(frame, by="customer", estimator=estimator, client=client)
+                parallel = time.monotonic() - began
+                rates.append(sequential / parallel)
+                print(f"fit_many, {n} groups: sequential on one thread {sequential:.1f} s, two workers {parallel:.1f} s: {sequential / parallel:.2f} times the throughput",
+                      flush=True)
+                if any(one[k].to_text() != many[k].to_text() for k in one):
+                    self.complain("fit_many: expected the same models")
+            if statistics.median(rates) < self.args.least_throughput:
+                self.complain(f"fit_many: expected at least {self.args.least_throughput} times the throughput")
+
+    def model(self):
+        data = self.generate("runoff", self.args.model_sequences)
+        maps, serial = self.jobs(data, self.args.model_starts)
+        work = sum(job[0] for jobs in maps for job in jobs)
+        count, sent = sum(map(len, maps)), sum(job[1] for jobs in maps for job in jobs)
+        print(f"cost model of a fit with --starts {self.args.model_starts}: {len(maps)} maps, {count} jobs of {work:.1f} CPU s, {serial:.1f} s not shared, "
+              f"{sent} bytes, {sent / len(maps):.0f} per map, {sent / count:.0f} per job")
+        # Others may be at work on this machine: what counts is how much longer a slow wire makes it.
+        base = None
+        for latency, rate in ((0, 0), (5, 0), (20, 0), (0, 2), (20, 2)):
+            measured = min(float(subprocess.run([self.shared_fit, data, str(self.args.model_starts), "run", str(latency), str(rate)], check=True, capture_output=True,
+                                                text=True).stdout.split()[0]) for _ in range(self.args.repeats))
+            predicted = serial + sum(makespan(jobs, 1, 1, latency / 1000, rate * 1e6) for jobs in maps)
+            base = base or (measured, predicted)
+            print(f"  one thread here, one behind {latency} ms and {f'{rate} MB/s' if rate else 'any bandwidth'}: measured {measured:.1f} s ({measured / base[0]:.2f} times), "
+                  f"predicted {predicted:.1f} s ({predicted / base[1]:.2f} times)", flush=True)
+        self.forecast(maps, serial)
+
+    def jobs(self, data, starts):
+        said = subprocess.run([self.shared_fit, data, str(starts), "jobs"], check=True, capture_output=True, text=True).stdout.splitlines()
+        maps, serial = {}, 0.0
+        for line in said:
+            words = line.split()
+            if words[0] == "serial":
+                serial = max(0.0, float(words[1]))
+            else:
+                maps.setdefault(int(words[0]), []).append((float(words[2]), int(words[3]) + int(words[4])))
+        return [maps[m] for m in sorted(maps)], serial
+
+    def forecast(self, maps, serial):
+        """Nodes of 16 threads, 50 microseconds and 10 Gbit/s apart."""
+        for starts in (1, 30, 300):
+            wide = [sorted(jobs * starts, reverse=True) for jobs in maps]
+            base = serial + sum(makespan(jobs, 16, 0, 0, 0) for jobs in wide)
+            line = []
+            for nodes in (10, 100, 1000):
+                here = serial + sum(makespan(jobs, 16, 16 * (nodes - 1), 5e-5, 1.25e9) for jobs in wide)
+                line.append(f"{nodes} nodes {here:.1f} s, {base / here:.1f} times")
+            print(f"  forecast, {starts} times as many starts, nodes of 16 threads: one node {base:.1f} s; " + "; ".join(line), flush=True)
+
+
+def makespan(jobs, here, elsewhere, latency, rate):
+    """Seconds of one map: jobs in their order to whoever is free. One elsewhere takes two latencies more. All bytes pass rank 0."""
+    free = [(0.0, False)] * here + [(0.0, True)] * elsewhere
+    heapq.heapify(free)
+    wire = end = 0.0
+    for seconds, sent in jobs:
+        when, away = heapq.heappop(free)
+        if away and rate:
+            wire += sent / rate
+            seconds += sent / rate
+        done = when + seconds + (2 * latency if away else 0)
+        end = max(end, done)
+        heapq.heappush(free, (done, away))
+    return max(end, wire if elsewhere > 1 else 0.0)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--parts", default="bytes,speed,kills,dask,model")
+    parser.add_argument("--build", default="build")
+    parser.add_argument("--starts", type=int, default=4, help="of the fits of bytes and dask")
+    parser.add_argument("--updates", type=int, default=200, help="of the fits of bytes")
+    parser.add_argument("--most-ranks", type=int, default=4)
+    parser.add_argument("--speed-starts", type=int, default=16)
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--least-speed", type=float, default=0.9)
+    parser.add_argument("--least-throughput", type=float, default=1.6)
+    parser.add_argument("--kills", type=int, default=100)
+    parser.add_argument("--groups", type=int, default=1000)
+    parser.add_argument("--model-starts", type=int, default=8)
+    parser.add_argument("--model-sequences", type=int, default=4)
+    parser.add_argument("--seed", type=int, default=1)
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        bench = Bench(args, folder)
+        for part in args.parts.split(","):
+            getattr(bench, part)()
+    sys.exit(1 if bench.wrong else 0)
+
+
+if __name__ == "__main__":
+    main()
