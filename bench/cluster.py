@@ -71,6 +71,9 @@ class Bench:
             return False
         return True
 
+    def limit(self, *words):
+        return [*words, str(self.args.most_updates)] if self.args.most_updates else []
+
     # The parts
 
     def bytes(self):
@@ -91,7 +94,7 @@ class Bench:
             print(f"{name}: {good} of {len(runs)} runs with 1 to {self.args.most_ranks} ranks and 1 or 2 threads gave the bytes of one process", flush=True)
 
     def speed(self):
-        words = [self.generate("runoff", 10), "--starts", str(self.args.speed_starts)]
+        words = [self.generate(self.args.task, self.args.speed_sequences), "--starts", str(self.args.speed_starts), *self.limit("--updates")]
         ratios = []
         for _ in range(self.args.repeats):
             one = self.alone(words, "one.json")
@@ -201,7 +204,7 @@ class Bench:
                 self.complain(f"fit_many: expected at least {self.args.least_throughput} times the throughput")
 
     def model(self):
-        data = self.generate("runoff", self.args.model_sequences)
+        data = self.generate(self.args.task, self.args.model_sequences)
         maps, serial = self.jobs(data, self.args.model_starts)
         work = sum(job[0] for jobs in maps for job in jobs)
         count, sent = sum(map(len, maps)), sum(job[1] for jobs in maps for job in jobs)
@@ -210,7 +213,7 @@ class Bench:
         # Others may be at work on this machine: what counts is how much longer a slow wire makes it.
         base = None
         for latency, rate in ((0, 0), (5, 0), (20, 0), (0, 2), (20, 2)):
-            measured = min(float(subprocess.run([self.shared_fit, data, str(self.args.model_starts), "run", str(latency), str(rate)], check=True, capture_output=True,
+            measured = min(float(subprocess.run([self.shared_fit, data, str(self.args.model_starts), "run", str(latency), str(rate), *self.limit()], check=True, capture_output=True,
                                                 text=True).stdout.split()[0]) for _ in range(self.args.repeats))
             predicted = serial + sum(makespan(jobs, 1, 1, latency / 1000, rate * 1e6) for jobs in maps)
             base = base or (measured, predicted)
@@ -219,7 +222,7 @@ class Bench:
         self.forecast(maps, serial)
 
     def jobs(self, data, starts):
-        said = subprocess.run([self.shared_fit, data, str(starts), "jobs"], check=True, capture_output=True, text=True).stdout.splitlines()
+        said = subprocess.run([self.shared_fit, data, str(starts), "jobs", *self.limit()], check=True, capture_output=True, text=True).stdout.splitlines()
         maps, serial = {}, 0.0
         for line in said:
             words = line.split()
@@ -265,6 +268,9 @@ def main():
     parser.add_argument("--updates", type=int, default=200, help="of the fits of bytes")
     parser.add_argument("--most-ranks", type=int, default=4)
     parser.add_argument("--speed-starts", type=int, default=16)
+    parser.add_argument("--speed-sequences", type=int, default=10)
+    parser.add_argument("--task", default="runoff", help="of speed and model")
+    parser.add_argument("--most-updates", type=int, default=0, help="of a start, in speed and model; 0: any number")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--least-speed", type=float, default=0.9)
     parser.add_argument("--least-throughput", type=float, default=1.6)

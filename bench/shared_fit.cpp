@@ -1,13 +1,13 @@
 // A fit that is shared with threads behind a wire of a given latency and bandwidth: what bench/cluster.py fits its cost
 // model to, and checks it against.
-//   shared_fit DATA.csv STARTS jobs                   every job: map, kind, CPU seconds, bytes there and back; then the
-//   serial seconds shared_fit DATA.csv STARTS run LATENCY_MS MB_PER_S   seconds with one thread here and one behind the
-//   wire
+//   shared_fit DATA.csv STARTS jobs [UPDATES]
+// prints every job (map, kind, CPU seconds, bytes there, bytes back), then the CPU seconds that are not shared;
+//   shared_fit DATA.csv STARTS run LATENCY_MS MB_PER_S [UPDATES]
+// prints the seconds with one thread here and one behind the wire, and the traffic. UPDATES: at most, of a start.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
-#include <fstream>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -90,9 +90,11 @@ int main(int argc, char** argv) {
   remede::Config config;
   config.starts = std::atoi(argv[2]);
   config.threads = 1;
-  if (std::string(argv[3]) == "jobs")
+  const int needed = std::string(argv[3]) == "jobs" ? 4 : 6;
+  if (argc > needed) config.updates = std::atoi(argv[needed]);
+  if (needed == 4)
     remede::list_jobs(data, config);
-  else if (argc == 6)
+  else if (argc >= needed)
     remede::run_behind_wire(data, config, std::atof(argv[4]), std::atof(argv[5]));
   return 0;
 }
