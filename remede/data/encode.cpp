@@ -183,7 +183,8 @@ void add_code(const RawDataset& raw, std::size_t i, std::span<const std::uint32_
   if (!input.words) return code.inputs.push_back(input.name);
   if (!input.known.empty() && is_boolean(input.known)) return add(boolean(input.name, input.known));
   std::vector<std::string> words = ordered_words(raw, i, sequences);
-  if (words.size() > kMostIndicators) return add(ordinal(input.name, std::move(words)));
+  if (words.size() > kMostIndicators) add(ordinal(input.name, words));
+  if (words.size() > kMostIndicatorsBesideRank) return;
   std::sort(words.begin(), words.end());
   if (words.size() <= 2) return add(ordinal(input.name, std::move(words)));
   for (const std::string& word : words) {

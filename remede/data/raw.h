@@ -47,8 +47,9 @@ std::string indicator_name(const std::string& column, const std::string& word); 
 
 // A column of up to two words is one input (0 and 1), of up to kMostIndicators one input per word ("wind = NW", 0 or
 // 1), of more words one input: their place in the order of what the target is on average where they stand in these
-// sequences.
+// sequences; up to kMostIndicatorsBesideRank also one input per word, so that a split or a formula can name one.
 inline constexpr std::size_t kMostIndicators = 8;
+inline constexpr std::size_t kMostIndicatorsBesideRank = 30;
 inline constexpr std::size_t kMostWords = 1000;
 Code learn_code(const RawDataset& raw, std::span<const std::uint32_t> sequences);
 Code learn_code(const RawDataset& raw);  // from all sequences

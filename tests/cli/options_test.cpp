@@ -140,9 +140,9 @@ Cases parameter_cases() {
         refused(kSmall + "--write-rule add ", "--rate-rate 2", "do not blend"),
         refused(kPaper, "--rate-rate 2", "do not blend")}},
       {"--rate-linear",
-       {changes(rich, "--rate-linear 1"), refused(kPaper, "--rate-linear 1", "constants"),
-        refused(papers_leaf, "--rate-linear 1", "constants"),
-        refused(kSmall + "--leaf-output constant ", "--rate-linear 1", "constants")}},
+       {changes(rich, "--rate-linear 1"), refused(kPaper, "--rate-linear 1", "constant outputs"),
+        refused(papers_leaf, "--rate-linear 1", "constant outputs"),
+        refused(kSmall + "--leaf-output constant ", "--rate-linear 1", "constant outputs")}},
       {"--threads", {same(kSmall, "--threads 1")}},
   };
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <string>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "data/source.h"
@@ -41,8 +42,11 @@ TEST(Categories, AreOrderedByTheTargetsOfTheTrainingPartOnly) {
   const RawDataset raw = read_raw(std::move(files), Roles{});
   const std::uint32_t training[] = {0, 1, 2};
   const Code code = learn_code(raw, training);
-  ASSERT_EQ(code.codes.size(), 1U);
+  ASSERT_EQ(code.codes.size(), 13U) << "the rank, and one input per word";
   EXPECT_TRUE(is_ordered_by_target(code.codes[0]));
+  EXPECT_FALSE(is_ordered_by_target(code.codes[1]));
+  EXPECT_EQ(code.inputs[0], "city");
+  EXPECT_EQ(code.inputs[1], "city = c10");
   EXPECT_EQ(code.codes[0].words.front(), "c10");
   EXPECT_EQ(code.codes[0].words.back(), "c21");
   EXPECT_EQ(code.codes[0].words.size(), 12U) << "a word of the held-out part is not known";
@@ -66,11 +70,21 @@ TEST(Categories, ManyWordsStandInTheOrderOfTheTarget) {
     for (std::size_t i = 0; i < order.size(); ++i)
       text += std::string(1, order[i]) + "," + std::to_string(static_cast<double>(i) + 0.01 * round) + "\n";
   const Dataset data = read_dataset(bytes_of(text), Roles{});
-  ASSERT_EQ(data.schema.codes.size(), 1U);
+  ASSERT_EQ(data.schema.codes.size(), 11U);
   std::string learned;
   for (const std::string& word : data.schema.codes[0].words) learned += word;
   EXPECT_EQ(learned, order);
-  EXPECT_EQ(data.sequences.x[3], 3.0F);
+  EXPECT_EQ(data.sequences.x[3 * 11], 3.0F);
+  EXPECT_EQ(data.sequences.x[3 * 11 + 1], 1.0F) << "the fourth row holds 'a', which is also an input of its own";
+  EXPECT_EQ(data.sequences.x[3 * 11 + 2], 0.0F);
+}
+
+TEST(Categories, MoreThanThirtyWordsAreTheirRankAlone) {
+  for (const int words : {30, 31}) {
+    std::string text = "w,y\n";
+    for (int w = 0; w < words; ++w) text += fmt::format("w{},{}.5\n", w, w);
+    EXPECT_EQ(read_dataset(bytes_of(text), Roles{}).schema.inputs.size(), words == 30 ? 31U : 1U);
+  }
 }
 
 TEST(Categories, ManyWordsOfAClassificationStandApart) {

@@ -94,7 +94,7 @@ TEST(Prepare, WordsOfOneSequenceAreOrderedByItsFirstTargets) {
   const Dataset data = encode_for_fit(raw, false, Config());
   EXPECT_EQ(data.schema.codes.at(0).words.front(), "c10");
   EXPECT_EQ(data.schema.codes.at(0).words.size(), 12U);
-  EXPECT_TRUE(std::isnan(data.sequences.x[24])) << "a word that the training part has not is not known";
+  EXPECT_TRUE(std::isnan(data.sequences.x[12 * 14])) << "a word that the training part has not is not known";
 }
 
 // The targets of the test and validation parts say the opposite of the others: whoever learned from them would show.
