@@ -25,7 +25,7 @@ void add_parameter_flags(CLI::App& verb, GivenParameters& given) {
       continue;
     }
     verb.add_option_function<std::string>(parameter.flag(), take, std::string(parameter.help))
-        ->type_name(parameter.words.empty() ? "N" : std::string(parameter.words))
+        ->type_name(std::string(parameter.placeholder))
         ->default_str(parameter.get(Config()))
         ->group(std::string(parameter.group));
   }

@@ -155,6 +155,10 @@ struct Access {
   using T = typename Inner<Field>::type;
   static constexpr bool kOptional = Inner<Field>::kOptional;
 
+  static constexpr std::string_view placeholder() {
+    if (!Line::kLimits.words.empty()) return Line::kLimits.words;
+    return kIsList<T> ? "LIST" : std::is_same_v<T, ColumnNames> ? "COLUMN" : std::is_same_v<T, Seconds> ? "TIME" : "N";
+  }
   static std::string range() { return std::is_same_v<T, ColumnNames> ? "names of columns" : describe(Line::kLimits); }
   static std::string get(const Config& config) {
     if constexpr (kOptional)
@@ -189,6 +193,7 @@ constexpr HyperParameter kTable[] = {
    group,                                                        \
    help,                                                         \
    Line_##name::kLimits.words,                                   \
+   Access<&Config::name, Line_##name>::placeholder(),            \
    &Access<&Config::name, Line_##name>::range,                   \
    &Access<&Config::name, Line_##name>::get,                     \
    &Access<&Config::name, Line_##name>::set},

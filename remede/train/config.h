@@ -41,12 +41,13 @@ struct Config {
 
 // One line of parameters.def, for code that lists, reads or writes all of them.
 struct HyperParameter {
-  std::string_view name;                        // as the field: rate_index. The flag is --rate-index
-  std::string_view group;                       // heading
-  std::string_view help;                        // one line
-  std::string_view words;                       // the choices, separated by |; empty where it is a number
-  std::string (*range)();                       // "0 .. 12" or "add, blend"
-  std::string (*get)(const Config&);            // as text; "auto" where nothing is given
+  std::string_view name;              // as the field: rate_index. The flag is --rate-index
+  std::string_view group;             // heading
+  std::string_view help;              // one line
+  std::string_view words;             // the choices, separated by |; empty if there are none
+  std::string_view placeholder;       // of its value in help texts: the choices, "N", "LIST", "COLUMN", "TIME"
+  std::string (*range)();             // "0 .. 12" or "add, blend"
+  std::string (*get)(const Config&);  // as text; "auto" where nothing is given
   void (*set)(Config&, std::string_view text);  // throws Error naming the flag when the text is not in range
 
   std::string flag() const;  // "--rate-index"
