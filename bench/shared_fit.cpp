@@ -3,7 +3,8 @@
 //   shared_fit DATA.csv STARTS jobs [UPDATES]
 // prints every job (map, kind, CPU seconds, bytes there, bytes back), then the CPU seconds that are not shared;
 //   shared_fit DATA.csv STARTS run LATENCY_MS MB_PER_S [UPDATES]
-// prints the seconds with one thread here and one behind the wire, and the traffic. UPDATES: at most, of a start.
+// prints the seconds with one thread behind the wire, which does all jobs, and the traffic. UPDATES: at most, of a
+// start.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -68,13 +69,13 @@ void list_jobs(const Dataset& data, const Config& config) {
 void run_behind_wire(const Dataset& data, const Config& config, double latency_ms, double mb_per_s) {
   Helper helper(data, nullptr, config);
   testing::ThreadPeers peers(
-      1, [&](std::string_view job, const std::function<bool()>& stop) { return helper.run(job, stop); });
+      1, [&](std::string_view job, const std::function<bool()>& stop) { return helper.run(job, stop); }, false);
   peers.latency = std::chrono::microseconds(static_cast<long>(1000 * latency_ms));
   peers.bytes_per_second = 1e6 * mb_per_s;
   Callbacks callbacks;
   callbacks.peers = &peers;
   const Clock::time_point began = Clock::now();
-  const Fit shared = fit(data, nullptr, config, callbacks);
+  fit(data, nullptr, config, callbacks);
   const double seconds = std::chrono::duration<double>(Clock::now() - began).count();
   std::printf("%.3f %llu %llu %llu\n", seconds, static_cast<unsigned long long>(peers.traffic().jobs),
               static_cast<unsigned long long>(peers.traffic().sent),
