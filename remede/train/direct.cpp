@@ -110,6 +110,7 @@ void add_machines(const Schema& schema, const std::vector<Prepared>& folds, cons
 // One for every fold.
 std::vector<GreedyTree> greedy_trees(const std::vector<Prepared>& folds, const GreedyOptions& options) {
   std::vector<GreedyTree> trees;
+  trees.reserve(folds.size());
   for (const Prepared& fold : folds) trees.push_back(grow_greedy(fold.data.training, &fold.data.validation, options));
   return trees;
 }
