@@ -44,7 +44,7 @@ def test_counts_are_positive():
 @pytest.mark.parametrize("arguments, words", [
     (dict(objective="cross-entropy"), "expected an objective of numbers"),
     (dict(quantiles=[0.1]), "expected objective quantile"),
-    (dict(objective="quantile", quantiles=[0.9, 0.1]), "rising"),
+    (dict(objective="quantile", quantiles=[0.9, 0.1]), "ascending"),
     (dict(objective="poisson", output_order="first"), "output_order"),
     (dict(objective="nothing"), "objective: expected one of"),
 ])

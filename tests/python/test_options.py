@@ -55,7 +55,7 @@ CASES = {
     "rate_write": [(SMALL, {"rate_write": 2}, None), (NO_MEMORY, {"rate_write": 2}, WRITES)],
     "rate_bias": [(SMALL, {"rate_bias": 2}, None), (LEAF, {"rate_bias": 2}, "no bias")],
     "rate_rate": [({**SMALL, "write_rule": "blend"}, {"rate_rate": 2}, None), (LEAF, {"rate_rate": 2}, "do not blend")],
-    "rate_linear": [(RICH, {"rate_linear": 1}, None), (LEAF, {"rate_linear": 1}, "constants")],
+    "rate_linear": [(RICH, {"rate_linear": 1}, None), (LEAF, {"rate_linear": 1}, "constant outputs")],
     "random_state": [(SMALL, {"random_state": 2}, None)],
 }
 OTHER = {"objective", "quantiles", "n_jobs", "verbose", "time_limit", "id", "time", "axes",  # tests below
