@@ -120,13 +120,21 @@ class App {
   }
 
   // The inputs and cells to show where there is room for so many lanes: the most used inputs, and at least as many cells.
+  // The inputs of a column of words take one lane together.
   shownFeatures(lanes) {
     const { order, rest } = this.inputsByUse(), used = this.words.order; // the most important first
-    const wanted = order.length > 0 ? order : rest;
+    const every = order.length > 0 ? order : rest;
+    const wanted = every.filter((i) => this.withColumns(every, [i])[0] === i);
     const cells = this.allShown ? used : used.slice(0, Math.max(2, Math.min(6, lanes - Math.min(wanted.length, lanes >> 1))));
-    const inputs = this.allShown ? [...order, ...rest] : wanted.slice(0, Math.max(2, Math.min(6, lanes - cells.length)));
+    const inputs = this.allShown ? [...order, ...rest] : this.withColumns(every, wanted.slice(0, Math.max(2, Math.min(6, lanes - cells.length))));
     byId('more').hidden = !this.allShown && inputs.length === order.length + rest.length && cells.length === used.length && (this.model.classifies || this.model.nY <= 4);
     return { inputs: inputs.sort((a, b) => a - b), cells: [...cells].sort((a, b) => a - b) };
+  }
+
+  // Of `every` input those of `some`, and those that belong to the same columns of words.
+  withColumns(every, some) {
+    const together = (i, j) => i === j || this.columns.some((c) => c.inputs.includes(i) && c.inputs.includes(j));
+    return every.filter((i) => some.some((j) => together(i, j)));
   }
 
   shownInputs() {

@@ -70,7 +70,7 @@ class StepPanel {
       return make('li', { class: cell >= 0 ? 'cell' : 'input' },
         make('b', {}, words.tests[node]),
         make('span', { title: `${words.features[tree.feature[node]]} = ${exact(value)}; threshold ${exact(tree.threshold[node])}` },
-          `${short(value, 4)} → `, make('em', {}, right ? 'yes' : 'no')),
+          `${cell >= 0 ? short(value, 4) : this.wordOf(tree.feature[node]) ?? short(value, 4)} → `, make('em', {}, right ? 'yes' : 'no')),
         wrote === null ? null : this.writerButton(wrote));
     });
     const leaf = words.leaves[app.leaf];
@@ -79,6 +79,15 @@ class StepPanel {
     const text = this.parts.hidden ? says.join('\n') : `answers as above${leaf.writes.length > 0 && tree.laws ? `; ${leaf.writes.map((w) => w.text).join('; ')}` : ''}`;
     items.push(make('li', { class: 'leaf', title: (leaf.full ?? leaf.say).join('\n') }, make('b', {}, text)));
     this.walk.replaceChildren(make('h3', {}, 'Path'), make('ol', {}, ...items));
+  }
+
+  // The column of words that input i was made of.
+  columnOf(i) { return this.app.columns.find((column) => column.inputs.includes(i)); }
+
+  // The word that this step has in the column of input i; null: the input is a number.
+  wordOf(i) {
+    const { app } = this, column = this.columnOf(i);
+    return column ? wordAt(column, app.run.x, app.step * app.model.nX) : null;
   }
 
   writerButton(wrote) {
@@ -117,9 +126,12 @@ class StepPanel {
       make('span', { class: 'write' }, moved));
   }
 
-  // Rows are made once and then updated, so that a field keeps its focus while the model runs again.
+  // Rows are made once and then updated, so that a field keeps its focus while the model runs again. A column of words is
+  // one row, unless its inputs are edited.
   showInputs() {
-    const { app } = this, shown = app.shownInputs(), key = `${app.editing} ${shown.join()}`;
+    const { app } = this, all = app.shownInputs();
+    const first = (i) => all.find((other) => other === i || (this.columnOf(i)?.inputs.includes(other) ?? false)) === i;
+    const shown = app.editing ? all : all.filter(first), key = `${app.editing} ${shown.join()}`;
     if (this.key !== key) {
       this.key = key;
       this.rows = shown.map((i) => this.inputRow(i));
@@ -133,7 +145,7 @@ class StepPanel {
   inputRow(i) {
     const { app } = this, name = app.words.features[i];
     if (!app.editing) {
-      const value = make('b');
+      const value = make('b'), name = this.columnOf(i)?.name ?? app.words.features[i];
       return { i, value, line: make('div', { class: 'cellrow' }, make('span', { class: 'name' }, name), value) };
     }
     const field = make('input', {
@@ -163,7 +175,7 @@ class StepPanel {
   updateRow(row, left = false) {
     const { app } = this, value = app.run.x[app.step * app.model.nX + row.i];
     if (row.value) {
-      row.value.textContent = short(value, 5);
+      row.value.textContent = this.wordOf(row.i) ?? short(value, 5);
       row.value.title = exact(value);
       return;
     }
