@@ -152,32 +152,26 @@ std::string side_text(const Wording& words, int node, bool right) {
 
 namespace {
 
-// What of a column of words can come to a node: its ancestors' tests let it through.
+// What can occur at a node in its column of words, after the tests of its ancestors.
 struct WordsAt {
   std::vector<std::string> passed, others;  // by the node's own test
-  bool missing = true;                      // a missing value can come as well
+  bool missing = true;                      // a missing value can occur as well
 };
 
 WordsAt words_at(const Wording& words, const InputCode& code, int node) {
   const Tree& tree = *words.tree;
   const auto i = static_cast<std::size_t>(node);
-  WordsAt at;
-  std::vector<bool> here(code.words.size(), true);
   const std::vector<View::Node>& nodes = words.view.nodes;
   const auto found = std::find_if(nodes.begin(), nodes.end(), [&](const View::Node& n) { return n.id == node; });
-  int child = found == nodes.end() ? -1 : static_cast<int>(found - nodes.begin());
-  for (int parent = -1; child >= 0; child = parent) {
-    parent = nodes[static_cast<std::size_t>(child)].parent;
-    if (parent < 0) break;
-    const View::Node& above = nodes[static_cast<std::size_t>(parent)];
-    const auto p = static_cast<std::size_t>(above.id);
-    if (tree.feature[p] != tree.feature[i]) continue;
-    const bool right = above.right == child;
-    at.missing = at.missing && (tree.missing_right[p] != 0) == right;
-    for (std::size_t w = 0; w < here.size(); ++w) here[w] = here[w] && (code.values[w] >= tree.threshold[p]) == right;
-  }
-  for (std::size_t w = 0; w < here.size(); ++w)
-    if (here[w]) (code.values[w] >= tree.threshold[i] ? at.passed : at.others).push_back(printable(code.words[w]));
+  Range range = Range::all();
+  if (found != nodes.end())
+    range =
+        box_of(tree, words.view, static_cast<int>(found - nodes.begin()))[static_cast<std::size_t>(tree.feature[i])];
+  WordsAt at;
+  at.missing = range.nan;
+  for (std::size_t w = 0; w < code.words.size(); ++w)
+    if (code.values[w] >= range.low && code.values[w] <= range.high)
+      (code.values[w] >= tree.threshold[i] ? at.passed : at.others).push_back(printable(code.words[w]));
   return at;
 }
 
@@ -185,7 +179,8 @@ std::string one_or_set(const std::vector<std::string>& names) {
   return names.size() == 1 ? names[0] : fmt::format("{{{}}}", fmt::join(names, ", "));
 }
 
-// A test of the rank of a word, in the words that can still come: those that pass, or the others where they are fewer.
+// A test of the rank of a word, in terms of the words that can still occur: those that pass, or the others if they are
+// fewer.
 std::string rank_text(const WordsAt& at, const std::string& column, bool missing_passes) {
   const bool one = at.others.size() == 1, keeps_out_missing = at.missing && !missing_passes;
   if (at.passed.size() <= at.others.size() + (keeps_out_missing ? 1 : 0))
