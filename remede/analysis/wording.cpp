@@ -238,6 +238,7 @@ std::vector<Term> answer_terms(const Wording& words, int leaf, int y) {
   const auto n_x = static_cast<std::size_t>(tree.n_x), n_m = static_cast<std::size_t>(tree.n_m);
   if (!tree.has_laws()) {
     std::vector<float> weights;
+    weights.reserve(static_cast<std::size_t>(tree.n_v()));
     for (int f = 0; f < tree.n_v(); ++f) weights.push_back(linear_weight(tree, leaf, y, f));
     return terms_of(words, weights);
   }
@@ -364,6 +365,7 @@ std::vector<std::string> write_texts(const Wording& words, int leaf) {
   if (words.options.terms > 0 && cells.size() > kMostWrites)
     return {fmt::format("{} {}", words.tree->has_laws() ? "sets the taps of" : "writes", runs_text(words, cells))};
   std::vector<std::string> texts;
+  texts.reserve(cells.size());
   for (const int k : cells) texts.push_back(write_text(words, leaf, k));
   return texts;
 }
