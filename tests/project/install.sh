@@ -49,7 +49,7 @@ CMAKE
 "$prefix/bin/remede" generate fixed-delay --sequences 40 -o "$folder/data.csv" -q
 "$prefix/bin/remede" train "$folder/data.csv" --recipe paper --updates 50 -o "$folder/model.json" -q
 
-cmake -S "$folder/program" -B "$folder/program/build" -DCMAKE_PREFIX_PATH="$prefix" >"$folder/log" 2>&1 &&
+cmake -G Ninja -S "$folder/program" -B "$folder/program/build" -DCMAKE_PREFIX_PATH="$prefix" >"$folder/log" 2>&1 &&
   cmake --build "$folder/program/build" >>"$folder/log" 2>&1 || { cat "$folder/log"; exit 1; }
 by_cmake=$("$folder/program/build/program" "$folder/model.json")
 
@@ -68,7 +68,7 @@ find_package(remede-c 0.1 REQUIRED)
 add_executable(live live.c)
 target_link_libraries(live PRIVATE remede::c)
 CMAKE
-cmake -S "$folder/c" -B "$folder/c/build" -DCMAKE_PREFIX_PATH="$prefix" >"$folder/log" 2>&1 &&
+cmake -G Ninja -S "$folder/c" -B "$folder/c/build" -DCMAKE_PREFIX_PATH="$prefix" >"$folder/log" 2>&1 &&
   cmake --build "$folder/c/build" >>"$folder/log" 2>&1 || { cat "$folder/log"; exit 1; }
 by_cmake=$(printf '0.5\n0\n1\n' | "$folder/c/build/live" "$folder/model.json")
 cc "$folder/c/live.c" $(pkg-config --cflags --libs remede-c) -o "$folder/c/live"
