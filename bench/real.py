@@ -23,7 +23,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "bench"))
 
 import environment  # noqa: E402
-from real_names import SETS, names_of, seeds_of  # noqa: E402
+from real_names import GENERATED, SETS, names_of, seeds_of  # noqa: E402
 from real import methods, table  # noqa: E402: the standard library only; what needs packages is imported later
 from real.cells import Cells  # noqa: E402
 
@@ -84,7 +84,7 @@ def write_table(args):
     cells = Cells(args.folder / "cells.jsonl").read()
     if not cells:
         sys.exit(f"{args.folder / 'cells.jsonl'}: expected finished cells, got none")
-    order = {name: i for i, name in enumerate(SETS)}
+    order = {name: i for i, name in enumerate([*SETS, *GENERATED])}
     chosen = {key: cells[key] for key in sorted(cells, key=lambda k: (order.get(k[0], len(order)), k[0])) if key[0] in args.sets and key[1] in args.methods}
     text = table.text(chosen)
     print(text)
@@ -108,7 +108,7 @@ def run_intervals(args):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sets", help="only these data sets")
+    parser.add_argument("--sets", help="only these data sets; generated: those made from formulas (default: the public ones)")
     parser.add_argument("--methods", help="only these methods")
     parser.add_argument("--seeds", type=seeds_of, default="5", help="how many, a range 2-4, or a list 1,3 (default 5)")
     parser.add_argument("--remede", default=str(ROOT / "build" / "remede"))
@@ -126,16 +126,16 @@ def main():
     args = parser.parse_args()
     if args.intervals:
         return run_intervals(args)
-    args.sets = names_of(args.sets, SETS, "sets")
+    args.sets = GENERATED if args.sets == "generated" else names_of(args.sets or ",".join(SETS), [*SETS, *GENERATED], "sets")
     args.methods = names_of(args.methods, methods.METHODS, "methods")
     if args.list:
-        print("\n".join([*SETS, "", *methods.METHODS]))
+        print("\n".join([*SETS, "", *GENERATED, "", *methods.METHODS]))
         return 0
     if args.table:
         write_table(args)
         return 0
     if pathlib.Path(sys.prefix).resolve() != args.environment.absolute().resolve():
-        environment.enter(args.environment.absolute(), methods.packages_of(args.methods))
+        environment.enter(args.environment.absolute(), [*methods.packages_of(args.methods), *(["scikit-learn"] if set(args.sets) & set(GENERATED) else [])])
     return 1 if run(args) else 0
 
 

@@ -3,6 +3,7 @@ import sys
 
 SETS = ["cmapss", "beijing_pm25", "bike_sharing", "cascaded_tanks", "occupancy_detection", "robot_wall_following", "arem", "uea_JapaneseVowels",
         "uea_PenDigits"]
+GENERATED = ["wiener_hammerstein", "bouc_wen", "two_tanks", "hardening_spring", "loan_log", "iris", "wine", "breast_cancer", "digits", "diabetes"]
 
 
 def names_of(text, known, what):

@@ -17,8 +17,10 @@ METHODS = {
     "catboost-averages": ("boosting", "Table", ["CatBoost", "averages"]),
     "gru": ("networks", "Recurrent", ["GRU"]),
     "lstm": ("networks", "Recurrent", ["LSTM"]),
+    "state-space": ("networks", "Recurrent", ["StateSpace"]),
+    "minirocket": ("rocket", "MiniRocket", []),
 }
-PACKAGES = {"tree": ["scikit-learn"], "xgboost": ["xgboost", "scikit-learn", "pandas"], "catboost": ["catboost"], "gru": ["torch"], "lstm": ["torch"]}
+PACKAGES = {"tree": ["scikit-learn"], "xgboost": ["xgboost", "scikit-learn", "pandas"], "catboost": ["catboost"], "gru": ["torch"], "lstm": ["torch"], "state": ["torch"]}
 
 
 def packages_of(methods):

@@ -1,4 +1,4 @@
-"""LSTM and GRU of one layer in PyTorch. Inputs and numeric targets are standardised by the training data; the hidden size is chosen on
+"""LSTM, GRU and a state-space layer in PyTorch, one layer each. Inputs and numeric targets are standardised by the training data; the hidden size is chosen on
 validation data once per data set, the number of epochs by early stopping in every fit.
 
 Short sequences are shuffled into padded batches. A long stream is laid out as a few tracks beside each other and read in windows, the
@@ -22,10 +22,33 @@ PATIENCE = 12      # epochs without a lower validation loss; the rate is halved 
 LEAST_UPDATES = 8  # fewer updates in a pass over the data are made up for by more passes between validations
 
 
+class StateSpace(torch.nn.Module):
+    """A linear recurrence with one complex factor per cell, below 1 in size (S4D, LRU), then a nonlinear mix of the cells and a way around."""
+
+    def __init__(self, inputs, hidden, batch_first):
+        super().__init__()
+        size = torch.empty(hidden).uniform_(.9, .999)
+        self.decay = torch.nn.Parameter(torch.log(-torch.log(size)))
+        self.angle = torch.nn.Parameter(torch.empty(hidden).uniform_(0, 3.14 / 10))
+        self.read_in = torch.nn.Linear(inputs, 2 * hidden)
+        self.mix = torch.nn.Linear(2 * hidden + inputs, hidden)
+
+    def forward(self, x, state=None):
+        factor = torch.exp(torch.complex(-torch.exp(self.decay), self.angle))
+        into = torch.complex(*self.read_in(x).chunk(2, dim=-1)) * torch.sqrt(1 - factor.abs() ** 2)
+        steps = x.shape[1]
+        powers = factor[None] ** torch.arange(steps + 1, device=x.device)[:, None]  # (steps + 1, hidden)
+        spectrum = torch.fft.fft(into, 2 * steps, dim=1) * torch.fft.fft(powers[:steps], 2 * steps, dim=0)
+        h = torch.fft.ifft(spectrum, dim=1)[:, :steps]
+        if state is not None:
+            h = h + powers[1:] * state[:, None]
+        return torch.nn.functional.gelu(self.mix(torch.cat([h.real, h.imag, x], dim=-1))), h[:, -1]
+
+
 class Network(torch.nn.Module):
     def __init__(self, kind, inputs, hidden, outputs):
         super().__init__()
-        self.cells = getattr(torch.nn, kind)(inputs, hidden, batch_first=True)
+        self.cells = (StateSpace if kind == "StateSpace" else getattr(torch.nn, kind))(inputs, hidden, batch_first=True)
         self.read = torch.nn.Linear(hidden, outputs)
 
     def forward(self, x, state=None):

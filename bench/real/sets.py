@@ -3,6 +3,7 @@ import csv
 
 import numpy as np
 
+from real import generated
 from real.data import DataSet, Part, at_last_step, cut_by_time
 
 
@@ -160,4 +161,5 @@ LOADERS = {
     "arem": arem,
     "uea_JapaneseVowels": uea("JapaneseVowels", "speaker of an utterance, 9 classes, 7 to 29 steps, label at the last; archive split, a fifth for validation"),
     "uea_PenDigits": uea("PenDigits", "digit from 8 pen positions, label at the last; archive split, a fifth for validation"),
+    **generated.LOADERS,
 }
