@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include "remede/train/frontier/units.h"
+
 namespace remede::frontier {
 namespace {
 
@@ -52,6 +54,37 @@ TEST(Recordings, FewHeldOutAreJudgedWithShiftedTrainingSequences) {
     EXPECT_TRUE(std::isnan(judging.x[4 * s + 1]));
     EXPECT_EQ(judging.label[2 * s + 1], training.label[2 * (s - 1) + 1]);
   }
+}
+
+// One recording of so many steps; the last ones have a number as their target.
+Sequences recording_of(std::size_t steps, std::size_t targets) {
+  Sequences data;
+  data.n_x = data.n_y = 1;
+  for (std::size_t t = 0; t < steps; ++t) {
+    data.x.push_back(1.0F);
+    data.value.push_back(2.0F);
+    data.weight.push_back(t + targets >= steps ? 1.0F : 0.0F);
+  }
+  data.offset.push_back(static_cast<std::int64_t>(steps));
+  return data;
+}
+
+TEST(Recordings, AShortHeldOutPartOfOneDoesNotJudgeAlone) {
+  const Recipe recipe;
+  EXPECT_TRUE(too_short_to_judge(recording_of(700, 700), recording_of(300, 300), recipe));
+  EXPECT_TRUE(too_short_to_judge(recording_of(4700, 4700), recording_of(5000, 300), recipe)) << "few steps are asked";
+  EXPECT_FALSE(too_short_to_judge(recording_of(700, 700), recording_of(1000, 1000), recipe));
+  EXPECT_FALSE(too_short_to_judge(recordings({1}, {0}), recordings({2}, {0}), recipe)) << "classes";
+}
+
+TEST(Recordings, TheLossOnLearnedDataIsCorrectedForTheNumbersOfTheModel) {
+  const Units learned{{30.0, 30.0}, {30.0, 30.0}, {30.0, 30.0}};  // a loss of 1 at 60 targets
+  Units units{{40.0}, {40.0}, {20.0}};                            // of 2 at 20
+  Units small = units;
+  add_learned_units(learned, 20, small);
+  EXPECT_DOUBLE_EQ(small.mean_merit(), (40.0 + 60.0 * 80 / 40) / 80);
+  add_learned_units(learned, 60, units);
+  EXPECT_GT(units.mean_merit(), 1e6) << "as many numbers as targets: anything can be learned by heart";
 }
 
 }  // namespace

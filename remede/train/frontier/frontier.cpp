@@ -62,6 +62,8 @@ FrontierChoice choose_on_frontier(const std::vector<Candidate>& candidates, cons
   if (frontier::too_few_to_judge(learned, validation, config.recipe))
     choice.frontier.why += fmt::format(
         "; with only {} sequences held out, models were also judged on shifted training sequences", validation.count());
+  if (frontier::too_short_to_judge(learned, validation, config.recipe))
+    choice.frontier.why += "; with so few targets held out, models were also judged on the training data";
   const std::vector<const Entry*> shown = shown_entries(entries, chosen);
   choice.frontier.points.resize(shown.size());
   parallel_for(shown.size(), config.threads, [&](std::size_t i, int) {

@@ -18,10 +18,16 @@ namespace {
 
 constexpr double kDefaultStarts = 32;  // of --starts, for which the recipe says the work
 
-void assess_entry(Entry& e, const Sequences& validation) {
+// `learned`: the training data, where models are compared on these as well; else nullptr.
+void assess_entry(Entry& e, const Sequences& validation, const Sequences* learned) {
   e.size = size_of(e.model);
   e.units = units_of(e.model, validation);
+  if (learned != nullptr) add_learned_units(units_of(e.model, *learned), static_cast<double>(e.size.numbers), e.units);
   e.merit = e.units.mean_merit();
+}
+
+const Sequences* also_judged_on(const Prepared& data, const Recipe& recipe) {
+  return too_short_to_judge(data.training, data.validation, recipe) ? &data.training : nullptr;
 }
 
 bool reads_input(const Tree& tree, std::size_t input) {
@@ -130,7 +136,7 @@ std::string do_smaller(ByteReader& job, const Model& like, const Prepared& data,
   get_all(job, e.model);
   check(e.model, job.where());
   if (times > 0) make_smaller(e.model, times, data, config, stop);
-  assess_entry(e, judging_data(data.training, data.validation, config.recipe));
+  assess_entry(e, judging_data(data.training, data.validation, config.recipe), also_judged_on(data, config.recipe));
   return bytes_of(e.model, e.units);
 }
 
@@ -156,7 +162,7 @@ std::vector<Entry> candidate_entries(const std::vector<Candidate>& candidates, c
   work.here = [&](std::size_t i, int) {
     auto& [entry, times] = wanted[i];
     if (times > 0 && !options.stop()) make_smaller(entry.model, times, data, config, options.stop);
-    assess_entry(entry, judging);
+    assess_entry(entry, judging, also_judged_on(data, config.recipe));
   };
   work.job = [&](std::size_t i) {
     ByteWriter job = job_of(Job::kSmaller);
@@ -254,7 +260,7 @@ void SmallModels::finish(Entry& e, const Stop& stop) const {
     e.snapshot->parameters = learner.parameters();
   e.model = rounded_model(model_of(e.snapshot->parameters), data.training, data.validation, config_.recipe, stop);
   note_ranges(e.model, data.training);
-  assess_entry(e, judging_);
+  assess_entry(e, judging_, also_judged_on(data, config_.recipe));
 }
 
 std::string SmallModels::do_job(Job kind, ByteReader& job, const Stop& stop) const {

@@ -92,4 +92,11 @@ Sequences judging_data(const Sequences& training, const Sequences& validation, c
   return all;
 }
 
+bool too_short_to_judge(const Sequences& training, const Sequences& validation, const Recipe& recipe) {
+  const auto targets = std::count_if(validation.weight.begin(), validation.weight.end(), [](float w) { return w > 0; });
+  return training.label.empty() && training.count() < static_cast<std::size_t>(recipe.offset_sequences_low) &&
+         validation.count() < static_cast<std::size_t>(recipe.judged_alone_sequences) &&
+         targets < recipe.judged_alone_targets;
+}
+
 }  // namespace remede::frontier

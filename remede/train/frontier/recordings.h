@@ -22,4 +22,8 @@ bool too_few_to_judge(const Sequences& training, const Sequences& validation, co
 // The held-out data; where they are too few, also the training sequences, each shifted as another recording might be.
 Sequences judging_data(const Sequences& training, const Sequences& validation, const Recipe& recipe);
 
+// Whether models of numbers are also compared on the training data: there are few recordings, and the held-out part has
+// so few targets that the best of many models on it is the luckiest.
+bool too_short_to_judge(const Sequences& training, const Sequences& validation, const Recipe& recipe);
+
 }  // namespace remede::frontier

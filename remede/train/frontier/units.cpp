@@ -73,6 +73,17 @@ Units units_of(const Model& model, const Sequences& data) {
   return units;
 }
 
+void add_learned_units(const Units& learned, double numbers, Units& units) {
+  constexpr double kHopeless = 1e9;  // as many numbers as targets
+  const double targets = sum(learned.weight);
+  const double times = targets > numbers ? (targets + numbers) / (targets - numbers) : kHopeless;
+  for (std::size_t u = 0; u < learned.weight.size(); ++u) {
+    units.merit.push_back(times * learned.merit[u]);
+    units.shown.push_back(times * learned.shown[u]);
+    units.weight.push_back(learned.weight[u]);
+  }
+}
+
 double merit_of_constant(const Objective& objective, const Sequences& data) {
   const double loss = constant_loss(objective, data);
   if (!classifies(objective)) return loss;

@@ -25,6 +25,10 @@ void fields(T& u, auto&& each) {
 }
 Units units_of(const Model& model, const Sequences& data);
 
+// Adds those of the training data, to which a model with so many numbers was fitted. New data would give a larger loss,
+// by about (targets + numbers) / (targets - numbers): Akaike's final prediction error. That factor is applied.
+void add_learned_units(const Units& learned, double numbers, Units& units);
+
 // The merit of the best constant answer.
 double merit_of_constant(const Objective& objective, const Sequences& data);
 
