@@ -49,19 +49,11 @@ bool is_indicator(const Model& model, std::size_t input) {
          std::all_of(code->values.begin(), code->values.end(), [](float v) { return v == 0 || v == 1; });
 }
 
-// weights: (n_x), the strongest first by weight times the range seen.
+// weights: (n_x)
 Drivers drivers_of(const Wording& words, std::span<const float> weights) {
   const Model& model = *words.model;
-  std::vector<std::size_t> order;
-  for (std::size_t i = 0; i < weights.size(); ++i)
-    if (weights[i] != 0) order.push_back(i);
-  const auto strength = [&](std::size_t i) {
-    const float width = model.input_range.empty() ? 1.0F : model.input_range[i].high - model.input_range[i].low;
-    return std::abs(weights[i]) * (width > 0 ? width : 1.0F);
-  };
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return strength(a) > strength(b); });
   Drivers drivers;
-  for (const std::size_t i : order) {
+  for (const std::size_t i : strongest_inputs(words, weights)) {
     const bool indicator = is_indicator(model, i);
     (weights[i] > 0 ? indicator ? drivers.up_when : drivers.up
      : indicator    ? drivers.down_when
@@ -305,6 +297,19 @@ double half_life(double share) {
   if (share >= 1) return 0;
   if (share <= 0) return std::numeric_limits<double>::infinity();
   return log(2.0) / -log(1.0 - share);
+}
+
+std::vector<std::size_t> strongest_inputs(const Wording& words, std::span<const float> weights) {
+  const std::vector<SeenRange>& range = words.model->input_range;
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < weights.size(); ++i)
+    if (weights[i] != 0) order.push_back(i);
+  const auto strength = [&](std::size_t i) {
+    const float width = range.empty() ? 1.0F : range[i].high - range[i].low;
+    return std::abs(weights[i]) * (width > 0 ? width : 1.0F);
+  };
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return strength(a) > strength(b); });
+  return order;
 }
 
 std::vector<CellStory> cell_stories(const Wording& words) {

@@ -1,6 +1,8 @@
 // Cells with laws, in words: what fills them, how fast they empty, what they hold and who reads them.
 #pragma once
 
+#include <cstddef>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,6 +26,9 @@ std::vector<CellStory> cell_stories(const Wording& words);
 
 // "m1 (store) fills with ...; ...": one line for a cell.
 std::string story_line(const CellStory& story);
+
+// The inputs that a sum reads, the strongest first: by weight times the range that was seen. weights: (n_x)
+std::vector<std::size_t> strongest_inputs(const Wording& words, std::span<const float> weights);
 
 // Steps until half of what a cell holds is gone when `share` of it goes every step; infinite for 0, 0 for 1.
 double half_life(double share);

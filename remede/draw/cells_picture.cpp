@@ -72,10 +72,9 @@ std::vector<InputPill> pills_of(const Wording& words, int k) {
   const auto n_x = static_cast<std::size_t>(tree.n_x), cell = static_cast<std::size_t>(k);
   std::vector<InputPill> pills;
   const auto add = [&](const std::vector<float>& weights, bool tap) {
-    for (std::size_t i = 0; i < n_x; ++i) {
-      const float weight = weights[cell * n_x + i];
-      if (weight != 0) pills.push_back({fmt::format("{} {}", words.feature[i], weight > 0 ? "+" : "−"), tap});
-    }
+    const std::span<const float> of_cell = std::span(weights).subspan(cell * n_x, n_x);
+    for (const std::size_t i : strongest_inputs(words, of_cell))
+      pills.push_back({fmt::format("{} {}", words.feature[i], of_cell[i] > 0 ? "+" : "−"), tap});
   };
   add(tree.cells.input, false);
   add(tree.cells.tap_input, true);
