@@ -5,7 +5,9 @@
     bench/cluster.py --parts bytes,speed
 
 bytes    1 to 4 ranks with 1 and 2 threads each against a single process, on generated tasks and public data
+shard    the same with --shard rows: each rank holds a part of the rows
 speed    two ranks with one thread each against one process with two threads, and the bytes sent
+large    a generated file of --gigabytes (needs numpy) over 4 ranks whose anonymous memory is limited to 1 GB each: time and memory of each rank
 kills    a random rank is killed at a random time; the run is resumed with another number of ranks, until it ends
 dask     a LocalCluster of two workers: same bytes, also when one is killed; fit_many against sequential fits (needs remede[dask] in this Python)
 model    a cost model from the jobs of a fit, checked against runs behind a slow wire, and its forecast for many machines
@@ -17,6 +19,7 @@ import pathlib
 import random
 import re
 import resource
+import shlex
 import signal
 import statistics
 import subprocess
@@ -78,13 +81,19 @@ class Bench:
     # The parts
 
     def bytes(self):
+        self.same_bytes([])
+
+    def shard(self):
+        self.same_bytes(["--shard", "rows"])
+
+    def same_bytes(self, how):
         sets = {task: [self.generate(task, n)] for task, n in TASKS.items()}
         for name, (path, *roles) in REAL.items():
             if (DATA / path).exists():
-                sets[name] = [str(DATA / path), *roles]
+                sets[name] = [str(self.cut(DATA / path) if how else DATA / path), *roles]
             else:
                 print(f"{name}: skipped: no {path}")
-        effort = ["--starts", str(self.args.starts), "--updates", str(self.args.updates)]
+        effort = [*how, "--starts", str(self.args.starts), "--updates", str(self.args.updates)]
         for name, words in sets.items():
             self.alone([*words, *effort], "one.json")
             runs = [(ranks, threads) for ranks in range(1, self.args.most_ranks + 1) for threads in (1, 2)]
@@ -93,6 +102,55 @@ class Bench:
                 self.ranks(ranks, [*words, *effort], "many.json", threads)
                 good += self.same("one.json", "many.json", f"{name}, {ranks} ranks, {threads} threads")
             print(f"{name}: {good} of {len(runs)} runs with 1 to {self.args.most_ranks} ranks and 1 or 2 threads gave the bytes of one process", flush=True)
+
+    def cut(self, path):
+        """A .ts file as CSV, which can be read in parts."""
+        if path.suffix != ".ts":
+            return path
+        table = self.folder / f"{path.stem}.csv"
+        with open(path) as lines, open(table, "w") as to:
+            series = None
+            for line in lines:
+                if line.lower().startswith("@data"):
+                    series = 0
+                elif series is not None and line.strip():
+                    *channels, label = line.strip().split(":")
+                    channels = [channel.split(",") for channel in channels]
+                    if series == 0:
+                        to.write(",".join(["id", *(f"x{i + 1}" for i in range(len(channels))), "class"]) + "\n")
+                    for step, values in enumerate(zip(*channels)):
+                        to.write(",".join([str(series), *values, label if step + 1 == len(channels[0]) else ""]) + "\n")
+                    series += 1
+        return table
+
+    def large(self):
+        ranks, most = 4, 1 << 30
+        with tempfile.TemporaryDirectory(dir=self.args.folder) as folder:
+            data = pathlib.Path(folder) / "large.csv"
+            began = time.monotonic()
+            rows = write_large(data, int(self.args.gigabytes * 1e9))
+            print(f"{data.stat().st_size / 1e9:.2f} GB of CSV, {rows} rows, written in {time.monotonic() - began:.0f} s", flush=True)
+            words = [self.with_mpi, "train", str(data), "--shard", "rows", "--memory-limit", "768M", "--simplify", "no", "--starts", str(self.args.starts),
+                     "--updates", str(self.args.updates), "--threads", "1", "-v", "-o", "large.json"]
+            limited = f"ulimit -d {most >> 10}; exec {shlex.join(words)}"  # KB of memory that is not a mapped file
+            began = time.monotonic()
+            run = subprocess.Popen(self.launch(ranks, ["sh", "-c", limited]), cwd=self.folder, env={**MPI, "TMPDIR": folder}, stdout=subprocess.PIPE,
+                                   stderr=subprocess.STDOUT, text=True)
+            peak = {}
+            while run.poll() is None:
+                for pid in subprocess.run(["pgrep", "-P", str(run.pid)], capture_output=True, text=True).stdout.split():
+                    for name, kilobytes in memory_of(pid).items():
+                        peak.setdefault(pid, {})[name] = max(kilobytes, peak.get(pid, {}).get(name, 0))
+                time.sleep(0.2)
+            took, said = time.monotonic() - began, run.stdout.read()
+        print("".join(line + "\n" for line in said.splitlines() if "held by" in line or line.startswith(("validation", "size", "4 ranks", "remede"))), end="")
+        for rank, (_, memory) in enumerate(sorted(peak.items(), key=lambda item: int(item[0]))):
+            print(f"rank {rank}: at most {memory['VmHWM'] / 1024:.0f} MB resident, of these {memory['RssAnon'] / 1024:.0f} MB of its own and {memory['RssFile'] / 1024:.0f} MB of mapped files")
+        print(f"trained in {took:.0f} s", flush=True)
+        if run.returncode or len(peak) != ranks:
+            self.complain(f"large: expected {ranks} ranks that train, got exit code {run.returncode} and {len(peak)} ranks")
+        if any(memory["VmHWM"] * 1024 > most for memory in peak.values()):
+            self.complain("large: expected at most 1 GB resident in each rank")
 
     def speed(self):
         ratios, cpus, ones, twos = [], [], [], []
@@ -252,6 +310,54 @@ class Bench:
             print(f"  forecast, {starts} times as many starts, nodes of 16 threads: one node {base:.1f} s; " + "; ".join(line), flush=True)
 
 
+def memory_of(pid):
+    """KB, as the system says; nothing where the process has ended."""
+    try:
+        lines = pathlib.Path(f"/proc/{pid}/status").read_text().splitlines()
+    except OSError:
+        return {}
+    return {name: int(text.split()[0]) for name, _, text in (line.partition(":") for line in lines) if name in ("VmHWM", "RssAnon", "RssFile")}
+
+
+def write_large(path, size):
+    """Sequences of 20 steps with ids of their own; y follows x1 with a memory, and x2 where x3 is large. Eight different blocks of 20,000 sequences take
+    turns, and all rows have the same length: then the file is written as fast as the disk takes it."""
+    import numpy as np
+
+    pick, steps, columns, sequences, blocks = np.random.default_rng(1), 20, 8, 20000, []
+
+    def digits(values, count):  # (...) -> (..., count)
+        return (values[..., None] // 10 ** np.arange(count - 1, -1, -1) % 10 + ord("0")).astype(np.uint8)
+
+    def cells(values):  # 0.0000 to 9.9999, with a separator in front
+        text = digits(np.clip(np.round(values * 10000), 0, 99999).astype(np.int64), 5)
+        comma, point = (np.full((*values.shape, 1), ord(sign), np.uint8) for sign in ",.")
+        return np.concatenate([comma, text[..., :1], point, text[..., 1:]], axis=-1)
+
+    def block():
+        x = pick.random((sequences, steps, columns))
+        y = np.zeros((sequences, steps))
+        for t in range(steps):
+            y[:, t] = 0.8 * (y[:, t - 1] if t else 0) + x[:, t, 0] + 0.5 * x[:, t, 1] * (x[:, t, 2] > 0.6)
+        y += 0.01 * pick.standard_normal(y.shape)
+        ids = np.zeros((sequences, steps, 9), np.uint8)
+        when = np.repeat(digits(np.arange(steps), 2)[None], sequences, axis=0)
+        comma, end = (np.full((sequences, steps, 1), ord(sign), np.uint8) for sign in ",\n")
+        return np.concatenate([ids, comma, when, cells(x).reshape(sequences, steps, -1), cells(y), end], axis=-1)
+
+    first = 0
+    with open(path, "wb") as to:
+        to.write(b"id,t," + b",".join(b"x%d" % (i + 1) for i in range(columns)) + b",y\n")
+        while to.tell() < size:
+            if len(blocks) < 8:
+                blocks.append(block())
+            rows = blocks[first // sequences % 8]
+            rows[:, :, :9] = digits(first + np.arange(sequences), 9)[:, None]
+            to.write(rows)
+            first += sequences
+    return first * steps
+
+
 def children_cpu():
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
@@ -275,7 +381,7 @@ def makespan(jobs, here, elsewhere, latency, rate):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--parts", default="bytes,speed,kills,dask,model")
+    parser.add_argument("--parts", default="bytes,shard,speed,large,kills,dask,model")
     parser.add_argument("--build", default="build")
     parser.add_argument("--starts", type=int, default=4, help="of the fits of bytes and dask")
     parser.add_argument("--updates", type=int, default=200, help="of the fits of bytes")
@@ -287,6 +393,8 @@ def main():
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--least-speed", type=float, default=0.9)
     parser.add_argument("--least-throughput", type=float, default=1.6)
+    parser.add_argument("--gigabytes", type=float, default=1, help="of the file of large")
+    parser.add_argument("--folder", default="/var/tmp", help="for that file and what ranks keep on disk")
     parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--groups", type=int, default=1000)
     parser.add_argument("--model-starts", type=int, default=8)

@@ -33,6 +33,7 @@
 #include "remede/train/fit.h"
 #include "remede/train/helper.h"
 #include "remede/train/prepare.h"
+#include "remede/train/rows.h"
 #include <CLI/CLI.hpp>
 
 namespace remede {
@@ -50,6 +51,7 @@ struct TrainFlags {
   std::string resume;
   Roles roles;
   std::string split;
+  std::string shard;       // "rows" or empty
   std::string frontier;    // folder
   std::string start_from;  // a model file
   GivenParameters given;
@@ -66,6 +68,7 @@ Notes notes_of(const TrainFlags& flags) {
   Notes notes = {{"data", flags.data}, {"output", flags.output}, {"validation", flags.validation}};
   if (!flags.checkpoint.empty()) notes.emplace_back("checkpoint", flags.checkpoint);
   if (!flags.split.empty()) notes.emplace_back("split", flags.split);
+  if (!flags.shard.empty()) notes.emplace_back("shard", flags.shard);
   if (!flags.frontier.empty()) notes.emplace_back("frontier", flags.frontier);
   if (!flags.test.empty()) notes.emplace_back("test", flags.test);
   for (const auto& line : role_lines(flags.roles)) notes.push_back(line);
@@ -85,6 +88,7 @@ void take_from(const Notes& notes, TrainFlags& flags) {
     if (name == "output" && flags.output.empty()) flags.output = text;
     if (name == "validation" && flags.validation.empty()) flags.validation = text;
     if (name == "split" && flags.split.empty()) flags.split = text;
+    if (name == "shard" && flags.shard.empty()) flags.shard = text;
     if (name == "test" && flags.test.empty()) flags.test = text;
     if (name == "checkpoint" && flags.checkpoint.empty()) flags.checkpoint = text;
     if (name == "frontier" && flags.frontier.empty()) flags.frontier = text;
@@ -226,6 +230,12 @@ Dataset read_training(const TrainFlags& flags, const Config& config, std::option
   return training;
 }
 
+// The sample of rows that are distributed; test data are a file of their own.
+Dataset read_test_beside(const TrainFlags& flags, const Dataset& sample, std::optional<Dataset>& test) {
+  if (!flags.test.empty()) test = read_dataset(flags.test, sample.schema, flags.roles, true);
+  return sample;
+}
+
 // Data for a model that exists, read as it reads them.
 Dataset read_for_start(const TrainFlags& flags, const Model& start, std::optional<Dataset>& validation,
                        std::optional<Dataset>& test) {
@@ -237,7 +247,19 @@ Dataset read_for_start(const TrainFlags& flags, const Model& start, std::optiona
   return read(flags.data);
 }
 
+// With --shard rows no process reads all data.
+void expect_rows_alone(const TrainFlags& flags) {
+  if (flags.shard.empty()) return;
+  for (const auto& [name, text] : {std::pair<const char*, const std::string&>{"--validation", flags.validation},
+                                   {"--split", flags.split},
+                                   {"--start-from", flags.start_from}})
+    if (!text.empty()) throw UsageError(fmt::format("train: expected --shard rows or {}, got both", name));
+  if (test_share(flags))
+    throw UsageError("train: --test with a share cannot be combined with --shard rows; give the test data as a file");
+}
+
 void expect_alone(const TrainFlags& flags) {
+  expect_rows_alone(flags);
   if (flags.start_from.empty()) return;
   for (const auto& [name, text] : {std::pair<const char*, const std::string&>{"--resume", flags.resume},
                                    {"--checkpoint", flags.checkpoint},
@@ -277,8 +299,22 @@ void tell_traffic(Ranks& ranks) {
               traffic.sent, traffic.received);
 }
 
+void tell_rows(const TrainFlags& flags, const Rows& rows, const Ranks* ranks) {
+  if (flags.quiet) return;
+  const std::size_t sample = rows.training().sequences.steps() + rows.validation().sequences.steps();
+  print_error("{}: {} sequences, {} steps, held by {}; the search uses a sample of {} steps\n", flags.data,
+              rows.sequences(), rows.steps(),
+              ranks == nullptr ? "one process" : fmt::format("{} ranks", ranks->count()), sample);
+}
+
 // A process that another one, rank 0, sends jobs to. It reads the same data, writes no file and says nothing.
 void help(const TrainFlags& flags, const Config& config, Ranks& ranks) {
+  if (!flags.shard.empty()) {
+    RowsPart part(flags.data, flags.roles, config, static_cast<std::size_t>(ranks.rank()));
+    return ranks.serve("", config.threads, [&part](std::string_view job, const std::function<bool()>& stop) {
+      return part.run(job, stop);
+    });
+  }
   std::optional<Dataset> validation, test;
   if (!flags.start_from.empty()) return ranks.serve("", config.threads, {});  // adapting is not shared
   const Dataset training = read_training(flags, config, validation, test);
@@ -294,6 +330,7 @@ void train(const CLI::App& verb, TrainFlags flags, Ranks* ranks) {
   std::optional<Checkpoint> from;
   if (!flags.resume.empty()) from = load_checkpoint(flags.resume);
   if (from) take_from(from->notes, flags);
+  if (from) expect_alone(flags);
   if (flags.data.empty()) throw UsageError("train: expected a data file (see remede train --help)");
   if (!flags.split.empty() && !flags.validation.empty())
     throw UsageError("train: expected --split or --validation, got both");
@@ -303,7 +340,7 @@ void train(const CLI::App& verb, TrainFlags flags, Ranks* ranks) {
   if (config.validation_fraction && !flags.validation.empty())
     throw UsageError("train: --validation-fraction has no effect here: the validation data are given (--validation)");
   take_task_of(config, flags.roles);
-  if (ranks != nullptr && flags.data == "-")
+  if ((ranks != nullptr || !flags.shard.empty()) && flags.data == "-")
     throw UsageError("train: expected a data file that every process can read, got standard input");
   if (helps) return help(flags, config, *ranks);
   const bool asked = !flags.checkpoint.empty();
@@ -316,8 +353,12 @@ void train(const CLI::App& verb, TrainFlags flags, Ranks* ranks) {
   std::optional<Dataset> validation, test;
   std::optional<Model> start;
   if (!flags.start_from.empty()) start = load_model(flags.start_from);
-  const Dataset training =
-      start ? read_for_start(flags, *start, validation, test) : read_training(flags, config, validation, test);
+  std::optional<Rows> rows;
+  if (!flags.shard.empty()) rows.emplace(flags.data, flags.roles, config, ranks != nullptr ? &ranks->peers() : nullptr);
+  if (rows) tell_rows(flags, *rows, ranks);
+  const Dataset training = rows    ? read_test_beside(flags, rows->training(), test)
+                           : start ? read_for_start(flags, *start, validation, test)
+                                   : read_training(flags, config, validation, test);
   show_notes(flags.data, training, flags.quiet);
   if (validation && !flags.validation.empty()) show_notes(flags.validation, *validation, flags.quiet);
   if (test && !test_share(flags)) show_notes(flags.test, *test, flags.quiet);
@@ -340,8 +381,10 @@ void train(const CLI::App& verb, TrainFlags flags, Ranks* ranks) {
   if (ranks != nullptr) callbacks.peers = &ranks->peers();
   callbacks.seconds_spent = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   const Dataset* const judged = validation ? &*validation : nullptr;
-  Fit result = start ? adapt(*start, training, judged, config, callbacks)
-                     : fit(training, judged, config, callbacks, from ? &*from : nullptr);
+  const Checkpoint* const resume = from ? &*from : nullptr;
+  Fit result = rows    ? fit_rows(*rows, config, callbacks, resume)
+               : start ? adapt(*start, training, judged, config, callbacks)
+                       : fit(training, judged, config, callbacks, resume);
   if (result.stopped && ranks != nullptr) {
     ranks->leave();
     expect_all_ranks(*ranks);
@@ -399,6 +442,11 @@ void add_train(CLI::App& app) {
                    "What is held out: sequence (whole sequences), time (the end of each sequence), or a column with "
                    "the words training, validation and test, or with groups")
       ->type_name("BY");
+  verb->add_option("--shard", flags->shard,
+                   "rows: every process of mpirun reads and holds only a part of the rows; the rows of a sequence must "
+                   "stand together (docs/scale.md)")
+      ->check(one_of({"rows"}))
+      ->type_name("rows");
   writes_file(verb->add_option(
                       "--checkpoint", flags->checkpoint,
                       "File for the state of the run (default: MODEL.checkpoint after ten seconds, removed at the end)")

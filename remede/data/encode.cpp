@@ -25,62 +25,61 @@ bool is_boolean(const std::vector<std::string>& words) {
 }
 
 // What the target is on average where a word stands: (words, outputs), less the mean of all, drawn to it where a word
-// is rare. A step without a target counts with the next one of its sequence.
+// is rare. A step without a target counts with the next one of its sequence. The sums are those of add_word_sums().
 class WordMeans {
  public:
-  WordMeans(const Sequences& data, std::size_t words)
-      : data_(data),
-        outputs_(static_cast<std::size_t>(data.n_y)),
-        sum_(words * outputs_),
-        weight_(words),
-        all_(outputs_) {}
+  WordMeans(std::size_t words, std::size_t outputs, std::vector<double>& sums)
+      : words_(words), outputs_(outputs), sums_(sums) {
+    if (sums_.empty()) sums_.resize(2 * words + words * outputs + outputs + 1);
+  }
 
-  void add(std::size_t word, std::size_t target_step) {
-    const double w = data_.weight[target_step];
-    weight_[word] += w;
-    total_ += w;
+  void see(std::size_t word) { sums_[word] += 1; }
+  bool seen(std::size_t word) const { return sums_[word] > 0; }
+  void add(const Sequences& data, std::size_t word, std::size_t target_step) {
+    const double w = data.weight[target_step];
+    sums_[words_ + word] += w;
+    sums_.back() += w;
     for (std::size_t k = 0; k < outputs_; ++k) {
-      const double y = target(target_step, k);
-      sum_[word * outputs_ + k] += w * y;
-      all_[k] += w * y;
+      const double y = target(data, target_step, k);
+      of_word(word, k) += w * y;
+      of_all(k) += w * y;
     }
   }
 
   // Deviations from the mean, in a common unit.
-  std::vector<double> finish() {
+  std::vector<double> means(bool classes) const {
     constexpr double kDrawn = 10.0;  // a word seen this often is half way to the mean of all
-    std::vector<double> means(sum_.size());
-    for (double& a : all_) a /= std::max(total_, 1e-300);
-    for (std::size_t w = 0; w < weight_.size(); ++w)
-      for (std::size_t k = 0; k < outputs_; ++k)
-        means[w * outputs_ + k] = (sum_[w * outputs_ + k] - weight_[w] * all_[k]) / (weight_[w] + kDrawn);
-    for (std::size_t k = 0; k < outputs_; ++k) {  // outputs of a regression have different units
+    std::vector<double> means(words_ * outputs_);
+    for (std::size_t k = 0; k < outputs_; ++k) {
+      const double mean = of_all(k) / std::max(sums_.back(), 1e-300);
       double largest = 0.0;
-      for (std::size_t w = 0; w < weight_.size(); ++w) largest = std::max(largest, std::fabs(means[w * outputs_ + k]));
-      for (std::size_t w = 0; w < weight_.size() && largest > 0.0 && data_.label.empty(); ++w)
-        means[w * outputs_ + k] /= largest;
+      for (std::size_t w = 0; w < words_; ++w) {
+        double& here = means[w * outputs_ + k];
+        here = (of_word(w, k) - weight(w) * mean) / (weight(w) + kDrawn);
+        largest = std::max(largest, std::fabs(here));
+      }
+      for (std::size_t w = 0; w < words_ && largest > 0.0 && !classes; ++w)
+        means[w * outputs_ + k] /= largest;  // outputs of a regression have different units
     }
     return means;
   }
-  const std::vector<double>& weight() const { return weight_; }
+  double weight(std::size_t word) const { return sums_[words_ + word]; }
 
  private:
-  double target(std::size_t step, std::size_t k) const {
-    if (!data_.label.empty()) return data_.label[step] == static_cast<std::int32_t>(k) ? 1.0 : 0.0;
-    return data_.value[step * outputs_ + k];
+  double& of_word(std::size_t word, std::size_t k) const { return sums_[2 * words_ + word * outputs_ + k]; }
+  double& of_all(std::size_t k) const { return sums_[2 * words_ + words_ * outputs_ + k]; }
+  double target(const Sequences& data, std::size_t step, std::size_t k) const {
+    if (!data.label.empty()) return data.label[step] == static_cast<std::int32_t>(k) ? 1.0 : 0.0;
+    return data.value[step * outputs_ + k];
   }
 
-  const Sequences& data_;
-  std::size_t outputs_;
-  std::vector<double> sum_;     // (words, outputs)
-  std::vector<double> weight_;  // (words)
-  std::vector<double> all_;     // (outputs)
-  double total_ = 0.0;
+  std::size_t words_, outputs_;
+  std::vector<double>& sums_;
 };
 
 // The direction in which the rows (words, outputs) differ most, by power iteration from a fixed start. Its largest
 // component is positive.
-std::vector<double> main_direction(const std::vector<double>& rows, const std::vector<double>& weight, std::size_t n) {
+std::vector<double> main_direction(const std::vector<double>& rows, const WordMeans& means, std::size_t n) {
   constexpr int kRounds = 100;
   std::vector<double> direction(n);
   if (n == 0) return direction;  // nothing to predict
@@ -88,10 +87,10 @@ std::vector<double> main_direction(const std::vector<double>& rows, const std::v
   if (n > 1) direction[n - 1] = -1.0;  // proportions of classes sum to one: all ones would be no direction of theirs
   for (int round = 0; round < kRounds; ++round) {
     std::vector<double> next(n);
-    for (std::size_t w = 0; w < weight.size(); ++w) {
+    for (std::size_t w = 0; w * n < rows.size(); ++w) {
       double along = 0.0;
       for (std::size_t k = 0; k < n; ++k) along += rows[w * n + k] * direction[k];
-      for (std::size_t k = 0; k < n; ++k) next[k] += weight[w] * along * rows[w * n + k];
+      for (std::size_t k = 0; k < n; ++k) next[k] += means.weight(w) * along * rows[w * n + k];
     }
     double length = 0.0;
     for (const double v : next) length += v * v;
@@ -105,28 +104,14 @@ std::vector<double> main_direction(const std::vector<double>& rows, const std::v
   return direction;
 }
 
-// The words of input i in the order of the target; those that these sequences do not hold up to their last target are
-// left out. In the order of their bytes where there is no target.
-std::vector<std::string> ordered_words(const RawDataset& raw, std::size_t i, std::span<const std::uint32_t> sequences) {
-  const Sequences& data = raw.data.sequences;
-  const std::vector<std::string>& words = raw.inputs[i].known;
-  const std::size_t n_x = raw.inputs.size();
-  std::vector<bool> seen(words.size());
-  WordMeans means(data, words.size());
-  for (const std::uint32_t s : sequences) {
-    const auto begin = static_cast<std::size_t>(data.offset[s]);
-    auto target_step = data.steps();
-    for (auto t = static_cast<std::size_t>(data.offset[s + 1]); t-- > begin;) {
-      if (data.has_targets() && data.weight[t] > 0.0F) target_step = t;
-      const float code = data.x[t * n_x + i];
-      if (std::isnan(code) || (data.has_targets() && target_step == data.steps())) continue;
-      seen[static_cast<std::size_t>(code)] = true;
-      if (data.has_targets()) means.add(static_cast<std::size_t>(code), target_step);
-    }
-  }
-  const auto n_y = static_cast<std::size_t>(data.n_y);
-  const std::vector<double> rows = means.finish();
-  const std::vector<double> direction = main_direction(rows, means.weight(), n_y);
+// The words in the order of the target; those that were not seen up to the last target of a sequence are left out. In
+// the order of their bytes where there is no target.
+std::vector<std::string> ordered_words(const std::vector<std::string>& words, const Schema& schema,
+                                       std::vector<double> sums) {
+  const auto n_y = static_cast<std::size_t>(schema.n_y());
+  const WordMeans means(words.size(), n_y, sums);
+  const std::vector<double> rows = means.means(schema.task == Task::kClassification);
+  const std::vector<double> direction = main_direction(rows, means, n_y);
   std::vector<double> place(words.size());
   for (std::size_t w = 0; w < words.size(); ++w)
     for (std::size_t k = 0; k < n_y; ++k) place[w] += rows[w * n_y + k] * direction[k];
@@ -137,7 +122,7 @@ std::vector<std::string> ordered_words(const RawDataset& raw, std::size_t i, std
   });
   std::vector<std::string> ordered;
   for (const std::size_t w : order)
-    if (seen[w]) ordered.push_back(words[w]);
+    if (means.seen(w)) ordered.push_back(words[w]);
   return ordered;
 }
 
@@ -167,7 +152,7 @@ InputCode boolean(const std::string& column, const std::vector<std::string>& kno
   return code;
 }
 
-void add_code(const RawDataset& raw, std::size_t i, std::span<const std::uint32_t> sequences, Code& code) {
+void add_code(const RawDataset& raw, std::size_t i, const std::vector<double>& sums, Code& code) {
   const RawInput& input = raw.inputs[i];
   const auto add = [&](InputCode one) {
     code.inputs.push_back(one.input);
@@ -182,7 +167,7 @@ void add_code(const RawDataset& raw, std::size_t i, std::span<const std::uint32_
   }
   if (!input.words) return code.inputs.push_back(input.name);
   if (!input.known.empty() && is_boolean(input.known)) return add(boolean(input.name, input.known));
-  std::vector<std::string> words = ordered_words(raw, i, sequences);
+  std::vector<std::string> words = ordered_words(input.known, raw.data.schema, sums);
   if (words.size() > kMostIndicators) add(ordinal(input.name, words));
   if (words.size() > kMostIndicatorsBesideRank) return;
   std::sort(words.begin(), words.end());
@@ -223,9 +208,34 @@ RawDataset select(const RawDataset& raw, std::span<const std::uint32_t> sequence
   return part;
 }
 
+void add_word_sums(const RawDataset& raw, std::size_t i, std::span<const std::uint32_t> sequences,
+                   std::vector<double>& sums) {
+  const Sequences& data = raw.data.sequences;
+  const std::size_t n_x = raw.inputs.size();
+  WordMeans means(raw.inputs[i].known.size(), static_cast<std::size_t>(raw.data.schema.n_y()), sums);
+  for (const std::uint32_t s : sequences) {
+    const auto begin = static_cast<std::size_t>(data.offset[s]);
+    auto target_step = data.steps();
+    for (auto t = static_cast<std::size_t>(data.offset[s + 1]); t-- > begin;) {
+      if (data.has_targets() && data.weight[t] > 0.0F) target_step = t;
+      const float code = data.x[t * n_x + i];
+      if (std::isnan(code) || (data.has_targets() && target_step == data.steps())) continue;
+      means.see(static_cast<std::size_t>(code));
+      if (data.has_targets()) means.add(data, static_cast<std::size_t>(code), target_step);
+    }
+  }
+}
+
 Code learn_code(const RawDataset& raw, std::span<const std::uint32_t> sequences) {
+  std::vector<std::vector<double>> sums(raw.inputs.size());
+  for (std::size_t i = 0; i < raw.inputs.size(); ++i)
+    if (raw.inputs[i].words) add_word_sums(raw, i, sequences, sums[i]);
+  return learn_code(raw, sums);
+}
+
+Code learn_code(const RawDataset& raw, const std::vector<std::vector<double>>& sums) {
   Code code;
-  for (std::size_t i = 0; i < raw.inputs.size(); ++i) add_code(raw, i, sequences, code);
+  for (std::size_t i = 0; i < raw.inputs.size(); ++i) add_code(raw, i, sums[i], code);
   if (code.inputs.size() > kMostInputColumns)
     fail("expected at most {} inputs, got {} (a column of words may make several): leave columns out with --ignore",
          kMostInputColumns, code.inputs.size());
@@ -238,43 +248,40 @@ Code learn_code(const RawDataset& raw) {
   return learn_code(raw, all);
 }
 
+Encoder::Encoder(const std::vector<RawInput>& columns, const Code& code) : same_(columns.size() == code.inputs.size()) {
+  const CodeIndex codes(code.codes);
+  std::unordered_map<std::string_view, std::size_t> column_of;
+  std::size_t gap_column = 0;
+  for (std::size_t i = 0; i < columns.size(); ++i)
+    if (columns[i].gap) {
+      gap_column = i;
+    } else {
+      column_of.emplace(columns[i].name, i);
+    }
+  for (const std::string& input : code.inputs) {
+    const InputCode* const made = codes.find(input);
+    const std::size_t column =
+        made != nullptr && made->gap ? gap_column : column_of.at(made == nullptr ? input : made->column);
+    const RawInput& raw_input = columns[column];
+    same_ = same_ && column == from_.size() && !raw_input.words;
+    from_.push_back(column);
+    values_.push_back(raw_input.words && made != nullptr ? table_of(*made, raw_input) : std::vector<float>());
+  }
+}
+
 Dataset encode(RawDataset raw, const Code& code) {
   Dataset data = std::move(raw.data);
   data.schema.inputs = code.inputs;
   data.schema.codes = code.codes;
   Sequences& s = data.sequences;
   s.n_x = data.schema.n_x();
+  const Encoder encoder(raw.inputs, code);
+  if (encoder.same()) return data;
   const std::size_t columns = raw.inputs.size();
-  // Of each input: the column it is made from, and what that column's words count as.
-  std::vector<std::size_t> from;
-  std::vector<std::vector<float>> values;
-  bool same = columns == code.inputs.size();
-  const CodeIndex codes(data.schema.codes);
-  std::unordered_map<std::string_view, std::size_t> column_of;
-  std::size_t gap_column = 0;
-  for (std::size_t i = 0; i < columns; ++i)
-    if (raw.inputs[i].gap) {
-      gap_column = i;
-    } else {
-      column_of.emplace(raw.inputs[i].name, i);
-    }
-  for (const std::string& input : code.inputs) {
-    const InputCode* const made = codes.find(input);
-    const std::size_t column =
-        made != nullptr && made->gap ? gap_column : column_of.at(made == nullptr ? input : made->column);
-    const RawInput& raw_input = raw.inputs[column];
-    same = same && column == from.size() && !raw_input.words;
-    from.push_back(column);
-    values.push_back(raw_input.words && made != nullptr ? table_of(*made, raw_input) : std::vector<float>());
-  }
-  if (same) return data;
   Column<float> x(s.x.store());
-  x.reserve(s.steps() * from.size());
+  x.reserve(s.steps() * encoder.inputs());
   for (std::size_t t = 0; t < s.steps(); ++t)
-    for (std::size_t i = 0; i < from.size(); ++i) {
-      const float value = s.x[t * columns + from[i]];
-      x.push_back(values[i].empty() || std::isnan(value) ? value : values[i][static_cast<std::size_t>(value)]);
-    }
+    for (std::size_t i = 0; i < encoder.inputs(); ++i) x.push_back(encoder.input(i, s.x.data() + t * columns));
   s.x = std::move(x);
   return data;
 }

@@ -170,12 +170,19 @@ RawDataset assemble(Table& table, ColumnLayout& layout, Schema schema) {
 
 // Reads the first table with the layout that `lay` makes of its columns, the others like it.
 template <typename Lay, typename Make>
-RawDataset read_tables(std::vector<TableSource> tables, const Roles& roles, const Schema& schema, Lay lay, Make make) {
+RawDataset read_tables(std::vector<TableSource> tables, const Roles& roles, const Schema& schema, Lay lay, Make make,
+                       const WholeTable* whole = nullptr) {
   std::optional<Table> table;
   ColumnLayout layout;
   std::string first_file;
   std::vector<std::string> first_columns;
   const bool several = tables.size() > 1;
+  if (whole != nullptr) {
+    first_file = whole->first_file;
+    first_columns = whole->first_columns;
+    layout = lay(first_file, first_columns, whole->several);
+    table.emplace(make(first_file, layout));
+  }
   const auto read = [&]<typename Rows>(Rows rows) {
     const bool first = !table;
     if (first) {
@@ -252,33 +259,52 @@ NeededColumns needed_columns(const Schema& schema) {
 
 }  // namespace
 
-RawDataset read_raw(std::vector<TableSource> tables, const Roles& roles) {
+Schema schema_of(const Roles& roles, const ColumnLayout& layout) {
   Schema schema;
   schema.target_per = roles.target_per.value_or(TargetPer::kStep);
   schema.horizon = roles.horizon.value_or(0);
   schema.categorical = roles.categorical;
   schema.ignore = roles.ignore;
   schema.time_gap = roles.time_gap;
+  schema.targets = layout.targets;
+  schema.id = layout.id;
+  schema.time = layout.time;
+  return schema;
+}
+
+// `whole`: null where the tables are all there is.
+static RawDataset read_for_training(std::vector<TableSource> tables, const Roles& roles, const WholeTable* whole) {
+  Schema schema;
   const auto lay = [&](const std::string& name, const std::vector<std::string>& columns, bool several) {
     ColumnLayout layout = lay_out(name, columns, roles, several);
-    schema.targets = layout.targets;
+    schema = schema_of(roles, layout);
     return layout;
   };
   const auto make = [&](const std::string& name, const ColumnLayout& layout) {
-    return Table{Column<float>(roles.store),
-                 RowSorter(layout.id, layout.time, roles.strict_time, roles.store),
-                 TargetReader(name, layout.targets, roles.task, roles.store),
-                 InputReader(layout.inputs, roles.categorical, false),
-                 Column<float>(roles.store),
-                 Column<std::int32_t>(roles.store),
-                 {}};
+    Table table{Column<float>(roles.store),
+                RowSorter(layout.id, layout.time, roles.strict_time, roles.store),
+                TargetReader(name, layout.targets, roles.task, roles.store),
+                InputReader(layout.inputs, roles.categorical, false),
+                Column<float>(roles.store),
+                Column<std::int32_t>(roles.store),
+                {}};
+    if (whole != nullptr) table.target.expect_part();
+    return table;
   };
-  RawDataset raw = read_tables(std::move(tables), roles, schema, lay, make);  // lay() has put the targets in
+  RawDataset raw = read_tables(std::move(tables), roles, schema, lay, make, whole);  // lay() sets the schema
   if (roles.time_gap) add_time_gap(raw);
   if (raw.data.schema.horizon > 0) add_history(raw);
-  shape_targets(raw.data, true);
+  shape_targets(raw.data, whole == nullptr);
   expect_distinct_inputs(raw);
   return raw;
+}
+
+RawDataset read_raw(std::vector<TableSource> tables, const Roles& roles) {
+  return read_for_training(std::move(tables), roles, nullptr);
+}
+
+RawDataset read_raw_part(std::vector<TableSource> tables, const Roles& roles, const WholeTable& whole) {
+  return read_for_training(std::move(tables), roles, &whole);
 }
 
 RawDataset read_raw(std::vector<TableSource> tables, const Schema& schema, const Roles& roles, bool need_target) {

@@ -2,6 +2,7 @@
 // learned from training data (learn_code), so that a fold of a cross-validation learns it from its own part.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -35,6 +36,19 @@ RawDataset read_raw(std::vector<TableSource> tables, const Schema& schema, const
 
 std::vector<TableSource> open_files(const std::string& path);
 
+// What a part of the data is a part of: the name and the columns of the first table, and whether there are several.
+struct WholeTable {
+  std::string first_file;
+  std::vector<std::string> first_columns;
+  bool several = false;
+};
+// Some of the sequences, read by themselves. Its classes are those that occur in it, which may be one or none, and
+// without any target its sequences have none.
+RawDataset read_raw_part(std::vector<TableSource> tables, const Roles& roles, const WholeTable& whole);
+
+struct ColumnLayout;
+Schema schema_of(const Roles& roles, const ColumnLayout& layout);  // without task, classes and inputs
+
 // What the inputs of a model are called, and how words become numbers.
 struct Code {
   std::vector<std::string> inputs;
@@ -54,11 +68,37 @@ inline constexpr std::size_t kMostWords = 1000;
 Code learn_code(const RawDataset& raw, std::span<const std::uint32_t> sequences);
 Code learn_code(const RawDataset& raw);  // from all sequences
 
+// The same in parts. Sums over the steps of these sequences, for the words of input i, added to what `sums` holds:
+// (words) steps, (words) weight, (words, outputs) and (outputs) weighted targets, weight of all.
+// `sums` is empty or from a former call.
+void add_word_sums(const RawDataset& raw, std::size_t i, std::span<const std::uint32_t> sequences,
+                   std::vector<double>& sums);
+// From the inputs and the task of `raw` and the sums of each input of words, whatever else raw holds.
+Code learn_code(const RawDataset& raw, const std::vector<std::vector<double>>& sums);
+
 // Whether what the words count as was learned from the target: then it must not be learned from data held out.
 bool is_ordered_by_target(const InputCode& code);
 
 // These sequences, in this order; ids, times and groups are left behind.
 RawDataset select(const RawDataset& raw, std::span<const std::uint32_t> sequences);
+
+// From the values of the columns of a step to the inputs of a model. REQUIRES: there are the columns they are made
+// from.
+class Encoder {
+ public:
+  Encoder(const std::vector<RawInput>& columns, const Code& code);
+  bool same() const { return same_; }  // nothing changes
+  std::size_t inputs() const { return from_.size(); }
+  float input(std::size_t i, const float* columns) const {
+    const float value = columns[from_[i]];
+    return values_[i].empty() || std::isnan(value) ? value : values_[i][static_cast<std::size_t>(value)];
+  }
+
+ private:
+  std::vector<std::size_t> from_;           // (inputs) the column it is made from,
+  std::vector<std::vector<float>> values_;  // and what its words count as; empty: a number
+  bool same_ = true;
+};
 
 // The data set with these inputs. REQUIRES: raw holds the columns they are made from.
 Dataset encode(RawDataset raw, const Code& code);

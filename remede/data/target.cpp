@@ -155,7 +155,7 @@ std::vector<std::string> TargetReader::number_classes() {
     if (!same) classes.emplace_back(texts[order[k]]);
     cells_[order[k]].label = static_cast<std::int32_t>(classes.size()) - 1;
   }
-  if (classes.size() == 1)
+  if (classes.size() == 1 && !part_)
     fail("{}: column {}: expected at least two classes, got only {}", file_, shown(names_[0]), shown(classes[0]));
   return classes;
 }
@@ -210,7 +210,8 @@ void TargetReader::finish(Schema& schema, Sequences& sequences) {
   }
   const auto& weight = sequences.weight;
   if (!std::any_of(weight.begin(), weight.end(), [](float w) { return w > 0.0F; })) {
-    if (strict_) fail("{}: column {}: expected a value in some row, got none", file_, fmt::join(names_, ", "));
+    if (strict_ && !part_)
+      fail("{}: column {}: expected a value in some row, got none", file_, fmt::join(names_, ", "));
     sequences.label.clear();
     sequences.value.clear();
     sequences.weight.clear();

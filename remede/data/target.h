@@ -33,6 +33,9 @@ class TargetReader {
   TargetReader(std::string file, std::vector<std::string> names, const Schema& schema, bool strict,
                const std::shared_ptr<ColumnStore>& store);
 
+  // What is read is a part of the data: one class, or no target at all, is no error.
+  void expect_part() { part_ = true; }
+
   // For each row: begin_row(), then read() for each target, whose cell in file column `column` is next.
   void begin_row() {
     if (mode_ == Mode::kNumbers) value_.resize(value_.size() + names_.size());
@@ -77,6 +80,7 @@ class TargetReader {
   Mode mode_ = Mode::kUndecided;
   bool guessed_ = false;  // kNumbers was found out, not given
   bool strict_ = true;
+  bool part_ = false;
   bool known_ = false;                // the schema is given
   std::vector<std::string> classes_;  // of the given schema
   std::vector<std::string> unknown_;

@@ -35,16 +35,25 @@ Trainer::Trainer(const StartPlan& plan, const TrainingData& data, bool begins)
 
 void Trainer::update(Engine& engine) {
   const std::span<const std::uint32_t> batch = next_batch();
-  const BatchLoss loss = batch_gradient(batch, engine);
+  if (descend(batch_gradient(batch, engine))) carry_over(batch);
+}
+
+void Trainer::update_by(const BatchLoss& loss, std::span<const float> gradient) {
+  std::copy(gradient.begin(), gradient.end(), gradient_.values.begin());
+  descend(loss);
+}
+
+// With gradient_. False where the start is lost.
+bool Trainer::descend(const BatchLoss& loss) {
   const float clip = clip_factor(gradient_.values, plan_.clip);
   lost_ = !std::isfinite(loss.loss) || !std::isfinite(clip);
-  if (lost_) return;
+  if (lost_) return false;
   adam_.update(parameters_, gradient_, clip, schedule_.factor(updates_));
   shrink(schedule_.factor(updates_));
   average();
-  carry_over(batch);
   since_validation_ += loss;
   ++updates_;
+  return true;
 }
 
 BatchLoss Trainer::batch_gradient(std::span<const std::uint32_t> batch, Engine& engine) {

@@ -60,6 +60,16 @@ class Trainer {
   void note_validation(const BatchLoss& loss);  // of the averaged parameters on all validation data
   const std::optional<Blur>& blur() const { return blur_; }
 
+  // For batches that other processes hold: draw() gives the random number that the next batch is drawn from, and
+  // update_by() makes the update with the gradient of the mean loss over it.
+  std::uint64_t draw() { return random_.bits(); }
+  void update_by(const BatchLoss& loss, std::span<const float> gradient);  // (total)
+  // The best so far has this loss on the validation data that follow, which are others than before.
+  void judge_best(const BatchLoss& loss) {
+    best_loss_ = loss.mean();
+    best_accuracy_ = loss.accuracy();
+  }
+
   // From now on the rates fall to zero over `length` updates.
   void begin_decay(std::uint64_t length) { schedule_ = {updates_, length}; }
   // Takes these parameters instead of those drawn. REQUIRES: the shape of the plan; no update has been made.
@@ -96,6 +106,7 @@ class Trainer {
   static constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
 
   void update(Engine& engine);
+  bool descend(const BatchLoss& loss);
   void carry_over(std::span<const std::uint32_t> batch);
   float average_weight(std::uint64_t update) const;
   void shrink(float factor);

@@ -35,9 +35,13 @@ Config settled(const Config& asked, const Dataset& training) {
   return config;
 }
 
-std::vector<Prepared> folds_of_fit(const Dataset& training, const Dataset* validation, const Config& config) {
-  const bool shift_values = config.output_order != OutputOrder::kFirst;
-  return prepare_folds(training, validation, config, {may_shift_inputs(config), shift_values});
+Shifts shifts_of(const Config& config) {
+  return {may_shift_inputs(config), config.output_order != OutputOrder::kFirst};
+}
+
+std::vector<Prepared> folds_of_fit(const Dataset& training, const Dataset* validation, const Config& config,
+                                   const Scaling* scaling) {
+  return prepare_folds(training, validation, config, shifts_of(config), scaling);
 }
 
 Checkpoint checkpoint_base(const Dataset& training, const Dataset* validation, const Config& config) {

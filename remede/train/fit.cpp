@@ -25,6 +25,7 @@
 #include "remede/train/paper.h"
 #include "remede/train/polish.h"
 #include "remede/train/prepare.h"
+#include "remede/train/rows.h"
 #include "remede/train/search.h"
 
 namespace remede {
@@ -38,7 +39,7 @@ double seconds_of_polish(const StartPlan& plan, const Config& config, const Pace
 
 // `small`: seconds of the search for small models, which follows unless the task is solved.
 SearchResult run_recipe(const Config& config, const Schema& schema, const std::vector<Prepared>& folds, double small,
-                        Session& session) {
+                        Session& session, Rows* rows) {
   const Prepared& prepared = folds.front();
   std::vector<const TrainingData*> data;
   for (const Prepared& fold : folds) data.push_back(&fold.data);
@@ -49,7 +50,7 @@ SearchResult run_recipe(const Config& config, const Schema& schema, const std::v
       return seconds_of_choice(finalists, folds, config, pace.validation()) +
              (smaller ? small : seconds_of_polish(stages.back().starts.front(), config, pace));
     };
-    return search(config, stages, data, session, after);
+    return search(config, stages, data, session, after, rows);
   }
   const StartPlan plan = single_plan(config, schema, fixed_by(config, LeafForm()), fixed_by(config, GradientForm()));
   const Budget budget = budget_of(config, prepared.data.training.count());
@@ -236,19 +237,20 @@ std::vector<float> calibrate(const std::vector<Candidate>& candidates, const std
 }  // namespace
 
 Fit fit(const Dataset& training, const Dataset* validation, const Config& asked, const Callbacks& callbacks,
-        const Checkpoint* resume) {
+        const Checkpoint* resume, Rows* rows) {
   const Config config = settled(asked, training);
   Checkpoint base = checkpoint_base(training, validation, config);
   if (callbacks.peers != nullptr) callbacks.peers->begin(to_bytes(base));
   if (resume != nullptr) expect_same(*resume, config, base.data);
   Session session(callbacks, std::move(base), resume != nullptr ? resume->state : "", config.time_limit, config.recipe);
-  const std::vector<Prepared> folds = folds_of_fit(training, validation, config);
+  const std::vector<Prepared> folds =
+      folds_of_fit(training, validation, config, rows != nullptr ? &rows->scaling() : nullptr);
   const double small_seconds = seconds_of_small(config, training.schema, folds.front(), session);
   DirectModels direct = learn_directly(
       training.schema, folds, config, [&] { return session.halt(); }, session.peers());
   SearchResult found;
   if (!direct.solved) {
-    found = run_recipe(config, training.schema, folds, small_seconds, session);
+    found = run_recipe(config, training.schema, folds, small_seconds, session, rows);
     drop_hopeless(found, config.recipe, direct);
   }
   if (session.stop())

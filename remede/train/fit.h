@@ -30,11 +30,13 @@ struct Fit {
 // the model. REQUIRES: the test data have the inputs and targets of the training data.
 void score_on_test(const Dataset& test, int threads, Fit& fit);
 
+class Rows;
+
 // Learns a model. The same data, configuration and seed give the same bits, whatever the number of threads and however
 // often it was interrupted and resumed. `validation`: null holds out a part of the training data. `resume`: a
 // checkpoint of the same fit, or null. Throws Error for bad settings, for data that cannot be learned from, and for
-// another fit's checkpoint.
+// another fit's checkpoint. `rows`: see fit_rows() (rows.h).
 Fit fit(const Dataset& training, const Dataset* validation, const Config& config, const Callbacks& callbacks = {},
-        const Checkpoint* resume = nullptr);
+        const Checkpoint* resume = nullptr, Rows* rows = nullptr);
 
 }  // namespace remede

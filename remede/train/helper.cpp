@@ -20,11 +20,11 @@
 namespace remede {
 
 struct Helper::State {
-  State(const Dataset& data, const Dataset* validation, const Config& asked)
+  State(const Dataset& data, const Dataset* validation, const Config& asked, const Scaling* scaling)
       : training(data),
         config(settled(asked, data)),
         fit(to_bytes(checkpoint_base(data, validation, config))),
-        folds(folds_of_fit(data, validation, config)) {
+        folds(folds_of_fit(data, validation, config, scaling)) {
     for (const Prepared& fold : folds) starts_data.push_back(&fold.data);
     like.schema = data.schema;
     like.training.settings = settings(config);
@@ -99,11 +99,14 @@ struct Helper::State {
   std::optional<frontier::SmallModels> small;
 };
 
-Helper::Helper(const Dataset& training, const Dataset* validation, const Config& config)
-    : state_(std::make_unique<State>(training, validation, config)) {}
+Helper::Helper(const Dataset& training, const Dataset* validation, const Config& config, const Scaling* scaling)
+    : state_(std::make_unique<State>(training, validation, config, scaling)) {}
 Helper::~Helper() = default;
 
 const std::string& Helper::fit() const { return state_->fit; }
+const Prepared& Helper::prepared() const { return state_->folds.front(); }
+const StartPlan& Helper::plan(std::uint64_t stream) const { return state_->plan(stream); }
+const Model& Helper::like() const { return state_->like; }
 
 std::string Helper::run(std::string_view job, const std::function<bool()>& stop) {
   ByteReader from(job, "job");
@@ -126,6 +129,8 @@ std::string Helper::run(std::string_view job, const std::function<bool()>& stop)
       return state_->small_models().do_job(kind, from, stop);
     case Job::kSmaller:
       return frontier::do_smaller(from, state_->like, state_->folds.front(), state_->config, stop);
+    case Job::kRows:
+      break;  // of a process that holds rows (rows_part.cpp)
   }
   fail("job: expected one of a fit, got another");
 }

@@ -104,7 +104,8 @@ Folding folding_of(const Dataset& training, const Config& config) {
 
 // Weights and scales, from the two parts as they stand in the file. Scales are those of `scaled_by`, the training part
 // where it is null.
-void finish(const Schema& schema, const Config& config, const Shifts& shifts, const Sequences* scaled_by, Prepared& p) {
+void finish(const Schema& schema, const Config& config, const Shifts& shifts, const Sequences* scaled_by,
+            const Scaling* scaling, Prepared& p) {
   expect_targets(p.training, "training");
   expect_targets(p.validation, "validation");
   p.data.training = std::move(p.training);
@@ -118,8 +119,12 @@ void finish(const Schema& schema, const Config& config, const Shifts& shifts, co
   check_targets(p.objective, p.data.validation);
   if (classes && config.class_weights == ClassWeights::kBalanced) balance(Sequences(p.data.training), both);
   const Sequences& measured = scaled_by != nullptr ? *scaled_by : p.data.training;
-  if (scales_inputs(config, measured)) scale_inputs(measured, shifts.inputs, p.scaling);
-  if (config.standardise.value_or(true)) scale_values(p.objective, measured, shifts.values, p.scaling);
+  if (scaling != nullptr) {
+    p.scaling = *scaling;
+  } else {
+    if (scales_inputs(config, measured)) scale_inputs(measured, shifts.inputs, p.scaling);
+    if (config.standardise.value_or(true)) scale_values(p.objective, measured, shifts.values, p.scaling);
+  }
   p.data.objective = p.objective;
   if (uses_scale(p.objective)) p.objective.scale = p.scaling.y_scale;
   for (Sequences* data : both) apply(p.scaling, *data);
@@ -156,7 +161,8 @@ Sequences with_class_weights(const Sequences& data, const Config& config) {
   return weighted;
 }
 
-Prepared prepare(const Dataset& training, const Dataset* validation, const Config& config, const Shifts& shifts) {
+Prepared prepare(const Dataset& training, const Dataset* validation, const Config& config, const Shifts& shifts,
+                 const Scaling* scaling) {
   const Sequences& all = training.sequences;
   expect_targets(all, "training");
   Prepared p;
@@ -176,18 +182,18 @@ Prepared prepare(const Dataset& training, const Dataset* validation, const Confi
     p.training = p.validation = all;
     p.held_out = false;
   }
-  finish(training.schema, config, shifts, nullptr, p);
+  finish(training.schema, config, shifts, nullptr, scaling, p);
   return p;
 }
 
 std::vector<Prepared> prepare_folds(const Dataset& training, const Dataset* validation, const Config& config,
-                                    const Shifts& shifts) {
+                                    const Shifts& shifts, const Scaling* scaling) {
   const Sequences& all = training.sequences;
   const Folding folding = validation != nullptr ? Folding() : folding_of(training, config);
   const std::vector<InputCode>& codes = training.schema.codes;
   // The folds' trees may end in one model: they cannot each have learned their own order of words.
   if (folding.folds == 1 || std::any_of(codes.begin(), codes.end(), is_ordered_by_target))
-    return {prepare(training, validation, config, shifts)};
+    return {prepare(training, validation, config, shifts, scaling)};
   std::vector<std::vector<std::uint32_t>> dealt =
       deal_folds(training, folding.parts, static_cast<std::uint64_t>(config.seed));
   dealt.resize(folding.folds);
@@ -203,8 +209,9 @@ std::vector<Prepared> prepare_folds(const Dataset& training, const Dataset* vali
     p.training = select(all, learned);
     p.validation = select(all, fold);
     if (targets_of(p.training) == 0 || targets_of(p.validation) == 0)
-      return {prepare(training, validation, config, shifts)};
-    finish(training.schema, config, shifts, &all, p);  // one scale for all folds: their trees may end in one model
+      return {prepare(training, validation, config, shifts, scaling)};
+    finish(training.schema, config, shifts, &all, scaling,
+           p);  // one scale for all folds: their trees may end in one model
   }
   return prepared;
 }

@@ -31,13 +31,15 @@ struct Shifts {
 
 // `validation`: null holds out sequences of the training data (the last steps where there is only one sequence).
 // Throws Error when there is nothing to learn from or the two do not fit together.
-Prepared prepare(const Dataset& training, const Dataset* validation, const Config& config, const Shifts& shifts);
+// `scaling`: where it is not null, it is taken in place of the one that the data suggest.
+Prepared prepare(const Dataset& training, const Dataset* validation, const Config& config, const Shifts& shifts,
+                 const Scaling* scaling = nullptr);
 
 // The same, once for each fold if so few sequences would be held out that the choice among starts would depend on a
 // handful of them: every sequence is then held out by one fold, and all folds have the same scales. Otherwise there is
 // one.
 std::vector<Prepared> prepare_folds(const Dataset& training, const Dataset* validation, const Config& config,
-                                    const Shifts& shifts);
+                                    const Shifts& shifts, const Scaling* scaling = nullptr);
 
 // The training data of a fit, with words as what they count as in the part that fit() will not hold out.
 // `validation`: the fit is given validation data of its own, and nothing is held out.

@@ -138,6 +138,112 @@ void scale_values(const Objective& objective, const Sequences& data, bool shift_
   }
 }
 
+namespace {
+
+// Of one column, as add_scale_sums() counts them.
+struct ColumnSums {
+  static constexpr std::size_t kNumbers = 6;
+  double count = 0, sum = 0, squares = 0;         // of what lies where it usually does, less the middle
+  double large = 0, not_small = 0, not_zero = 0;  // values beyond 10, of at least 0.1, other than 0
+
+  double mean(double middle) const { return count > 0 ? middle + sum / count : 0.0; }
+  float deviation() const {
+    const double variance = count > 0 ? squares / count - sum / count * (sum / count) : 0.0;
+    const auto deviation = static_cast<float>(std::sqrt(std::max(variance, 0.0)));
+    return std::isnormal(deviation) ? deviation : 1.0F;
+  }
+};
+
+void add_column(double low, double high, double middle, float value, double* to) {
+  const double here = std::clamp(static_cast<double>(value), low, high) - middle;
+  to[0] += 1;
+  to[1] += here;
+  to[2] += here * here;
+  to[3] += std::abs(value) > 10.0F ? 1 : 0;
+  to[4] += std::abs(value) >= 0.1F ? 1 : 0;
+  to[5] += value != 0.0F ? 1 : 0;
+}
+
+ColumnSums column_sums(const std::vector<double>& sums, std::size_t column) {
+  const double* const at = sums.data() + column * ColumnSums::kNumbers;
+  return {at[0], at[1], at[2], at[3], at[4], at[5]};
+}
+
+}  // namespace
+
+UsualRanges usual_ranges(const Sequences& sample) {
+  UsualRanges ranges;
+  const auto take = [](const std::vector<Usual>& usual, const auto& value_of, std::size_t rows,
+                       std::vector<double>& low, std::vector<double>& high, std::vector<double>& middle) {
+    for (std::size_t c = 0; c < usual.size(); ++c) {
+      double sum = 0, count = 0;
+      for (std::size_t r = 0; r < rows; ++r)
+        if (const float value = value_of(r, c); !std::isnan(value)) {
+          sum += usual[c].within(static_cast<double>(value));
+          ++count;
+        }
+      low.push_back(usual[c].low);
+      high.push_back(usual[c].high);
+      middle.push_back(count > 0 ? sum / count : 0.0);
+    }
+  };
+  const auto n_x = static_cast<std::size_t>(sample.n_x), n_y = static_cast<std::size_t>(sample.n_y);
+  const auto input = [&](std::size_t r, std::size_t c) { return sample.x[r * n_x + c]; };
+  take(usual_values(sample.x, n_x, [&](std::size_t k) { return !std::isnan(sample.x[k]); }), input, sample.steps(),
+       ranges.x_low, ranges.x_high, ranges.x_middle);
+  if (sample.value.empty()) return ranges;
+  const auto value = [&](std::size_t r, std::size_t c) {
+    return sample.weight[r] > 0.0F ? sample.value[r * n_y + c] : std::numeric_limits<float>::quiet_NaN();
+  };
+  take(usual_values(sample.value, n_y, [&](std::size_t k) { return sample.weight[k / n_y] > 0.0F; }), value,
+       sample.steps(), ranges.y_low, ranges.y_high, ranges.y_middle);
+  return ranges;
+}
+
+void add_scale_sums(const UsualRanges& ranges, const Sequences& part, std::vector<double>& sums) {
+  const auto n_x = static_cast<std::size_t>(part.n_x), n_y = static_cast<std::size_t>(part.n_y);
+  const std::size_t columns = n_x + ranges.y_low.size(), classes = columns * ColumnSums::kNumbers;
+  if (sums.empty()) sums.resize(classes + n_y);
+  for (std::size_t t = 0; t < part.steps(); ++t) {
+    for (std::size_t f = 0; f < n_x; ++f)
+      if (const float value = part.x[t * n_x + f]; !std::isnan(value))
+        add_column(ranges.x_low[f], ranges.x_high[f], ranges.x_middle[f], value,
+                   sums.data() + f * ColumnSums::kNumbers);
+    if (part.weight[t] == 0.0F) continue;
+    for (std::size_t k = 0; k < ranges.y_low.size(); ++k)
+      add_column(ranges.y_low[k], ranges.y_high[k], ranges.y_middle[k], part.value[t * n_y + k],
+                 sums.data() + (n_x + k) * ColumnSums::kNumbers);
+    if (!part.label.empty())
+      sums[classes + static_cast<std::size_t>(part.label[t])] += static_cast<double>(part.weight[t]);
+  }
+}
+
+Scaling scaling_of(const UsualRanges& ranges, const std::vector<double>& sums, const Objective& objective,
+                   const ScaleChoice& choice) {
+  Scaling scaling;
+  const std::size_t n_x = ranges.x_low.size();
+  bool order_one = true;
+  for (std::size_t f = 0; f < n_x; ++f) {
+    const ColumnSums column = column_sums(sums, f);
+    order_one = order_one && column.large == 0 && (column.not_small > 0 || column.not_zero == 0);
+  }
+  for (std::size_t f = 0; f < n_x && choice.standardise.value_or(!order_one); ++f) {
+    const ColumnSums column = column_sums(sums, f);
+    scaling.x_shift.push_back(choice.shift_inputs ? static_cast<float>(column.mean(ranges.x_middle[f])) : 0.0F);
+    scaling.x_scale.push_back(column.deviation());
+  }
+  const TargetScale way = target_scale(objective);
+  if (way == TargetScale::kNone || !choice.standardise.value_or(true)) return scaling;
+  for (std::size_t k = 0; k < ranges.y_low.size(); ++k) {
+    const ColumnSums column = column_sums(sums, n_x + k);
+    const auto mean = static_cast<float>(column.mean(ranges.y_middle[k]));
+    const bool by_mean = way == TargetScale::kByMean;
+    scaling.y_shift.push_back(choice.shift_values && !by_mean ? mean : 0.0F);
+    scaling.y_scale.push_back(!by_mean ? column.deviation() : mean > 0.0F ? mean : 1.0F);
+  }
+  return scaling;
+}
+
 void apply(const Scaling& scaling, Sequences& data) {
   const auto scale = [](std::span<float> values, const std::vector<float>& shift, const std::vector<float>& by) {
     if (by.empty()) return;

@@ -2,6 +2,7 @@
 // outputs, so that a model reads its inputs as they stand in the file.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "remede/data/sequences.h"
@@ -24,6 +25,23 @@ bool inputs_of_order_one(const Sequences& data);
 // objective with a logarithmic link are divided by their mean instead, and classes are left alone.
 void scale_inputs(const Sequences& data, bool shift_inputs, Scaling& scaling);
 void scale_values(const Objective& objective, const Sequences& data, bool shift_values, Scaling& scaling);
+
+// The same for data in parts. First where the values of each column lie, from a sample; then sums over each part, added
+// to what `sums` holds (it is empty or from a former call); then the scales, from the sums over all parts. The sums end
+// with the weight of each class.
+struct UsualRanges {
+  std::vector<double> x_low, x_high, x_middle;  // (n_x)
+  std::vector<double> y_low, y_high, y_middle;  // (n_y) in regression
+};
+UsualRanges usual_ranges(const Sequences& sample);
+void add_scale_sums(const UsualRanges& ranges, const Sequences& part, std::vector<double>& sums);
+// `standardise`: nothing leaves inputs of order one as they are.
+struct ScaleChoice {
+  std::optional<bool> standardise;
+  bool shift_inputs = false, shift_values = false;
+};
+Scaling scaling_of(const UsualRanges& ranges, const std::vector<double>& sums, const Objective& objective,
+                   const ScaleChoice& choice);
 
 // Raw to scaled, in place. Missing values stay missing.
 void apply(const Scaling& scaling, Sequences& data);

@@ -12,6 +12,7 @@
 #include "remede/executor/executor.h"
 #include "remede/executor/remote/job.h"
 #include "remede/executor/remote/rounds.h"
+#include "remede/train/rows.h"
 
 namespace remede {
 namespace {
@@ -53,12 +54,13 @@ struct Start {
 class Search {
  public:
   Search(const Config& config, const std::vector<Portfolio>& stages, const std::vector<const TrainingData*>& folds,
-         Session& session, const SecondsAfter& after)
+         Session& session, const SecondsAfter& after, Rows* rows)
       : recipe_(config.recipe),
         stages_(stages),
         folds_(folds),
         session_(session),
         after_(after),
+        rows_(rows),
         paces_(stages.size()),
         constant_(mean_constant_loss(folds)),
         solved_(config.recipe.solved * constant_),
@@ -148,8 +150,13 @@ class Search {
     for (const Start& start : starts_)
       for (const auto& copy : start.copies) all.push_back(copy.get());
     // When stopped, only the first start still makes an update: something must have been validated.
-    executor_->round(all, {length_, folds_.size(), [this] { return session_.halt(); },
-                           [this](const StretchTime& time) { note_pace(time); }});
+    const Round round{length_, folds_.size(), [this] { return session_.halt(); },
+                      [this](const StretchTime& time) { note_pace(time); }};
+    if (finishing_ && rows_ != nullptr) {
+      rows_->round(all, round);
+    } else {
+      executor_->round(all, round);
+    }
     std::stable_sort(starts_.begin(), starts_.end(),
                      [](const Start& a, const Start& b) { return a.best_loss() < b.best_loss(); });
     least_ = std::min(least_, starts_.front().best_loss());
@@ -335,6 +342,7 @@ class Search {
   const std::vector<const TrainingData*>& folds_;
   Session& session_;
   const SecondsAfter& after_;
+  Rows* rows_;
   std::mutex pace_mutex_;    // of the paces
   std::vector<Pace> paces_;  // (stages)
   Pace this_round_;
@@ -393,8 +401,9 @@ double solved_loss(const Objective& objective, const Sequences& validation, cons
 }
 
 SearchResult search(const Config& config, const std::vector<Portfolio>& stages,
-                    const std::vector<const TrainingData*>& folds, Session& session, const SecondsAfter& after) {
-  return Search(config, stages, folds, session, after).run();
+                    const std::vector<const TrainingData*>& folds, Session& session, const SecondsAfter& after,
+                    Rows* rows) {
+  return Search(config, stages, folds, session, after, rows).run();
 }
 
 }  // namespace remede

@@ -70,7 +70,10 @@ std::vector<Portfolio> draw_portfolios(const Config& config, const TrainingData&
 // REQUIRES: at least one fold. They outlive the call.
 // `seconds_after(finalists, pace, solved)`: how long what follows the search will take, for the forecast.
 using SecondsAfter = std::function<double(std::size_t finalists, const Pace& pace, bool solved)>;
+// `rows`: where it is not null, the last round of each stage learns from all of them instead of the folds.
+class Rows;
 SearchResult search(const Config& config, const std::vector<Portfolio>& stages,
-                    const std::vector<const TrainingData*>& folds, Session& session, const SecondsAfter& after = {});
+                    const std::vector<const TrainingData*>& folds, Session& session, const SecondsAfter& after = {},
+                    Rows* rows = nullptr);
 
 }  // namespace remede

@@ -21,6 +21,22 @@ for data in class number; do
   [ "$(grep -c '^saved:' log)" = 1 ] || { echo "expected rank 0 alone to speak"; cat log; exit 1; }
 done
 
+# Rows over ranks: the bytes of one process that holds them all.
+for data in class number; do
+  "$build/remede" train $data.csv --shard rows --starts 4 --updates 40 --simplify no -q -o $data.json
+  for count in 2 4; do
+    ranks $count train $data.csv --shard rows --starts 4 --updates 40 --simplify no --threads $((count / 2)) -o rows.json >log 2>err || { cat log err; exit 1; }
+    same $data.json rows.json "$data, rows over $count ranks"
+    grep -q "held by $count ranks" err || { echo "expected to hear who holds the rows"; cat err; exit 1; }
+  done
+done
+(sed -n 1p class.csv; sed -n '2,$p' class.csv | sort -t, -k2n) >mixed.csv
+if ranks 3 train mixed.csv --shard rows -q >log 2>&1; then echo "expected an error"; exit 1; fi
+[ "$(grep -c 'sort the rows by it' log)" = 1 ] || { echo "expected one line"; cat log; exit 1; }
+sed '2000s/,[^,]*$/,many,cells/' class.csv >broken.csv
+if ranks 3 train broken.csv --shard rows -q >log 2>&1; then echo "expected an error"; exit 1; fi
+[ "$(grep -c '^remede: rank [12]: broken.csv from byte' log)" = 1 ] || { echo "expected the rank that found it"; cat log; exit 1; }
+
 # The last rank is killed; in the run that goes on it stands still. Signals reach only processes that are named here.
 last_of() { pgrep -P "$1" | tail -n 1; }
 state=

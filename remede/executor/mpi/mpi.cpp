@@ -39,13 +39,12 @@ class RankPeers final : public Peers {
 
   std::uint64_t send(std::string job) override {
     const std::lock_guard lock(mutex_);
-    const std::size_t rank = freest();
-    ++ranks_[rank].busy;
-    ByteWriter to;
-    to.put(++number_);
-    note_sent(job.size());
-    wire_.send(static_cast<int>(rank), kJob, to.take() + job);
-    return number_;
+    return send_locked(freest(), job);
+  }
+  std::size_t others() const override { return ranks_.size() - 1; }
+  std::uint64_t send_to(std::size_t rank, std::string job) override {
+    const std::lock_guard lock(mutex_);
+    return send_locked(rank, job);
   }
 
   std::optional<Answer> receive(std::chrono::milliseconds wait) override {
@@ -71,7 +70,7 @@ class RankPeers final : public Peers {
   }
 
   bool silent() const { return silent_; }
-  std::string lost() {
+  std::string lost() override {
     const std::lock_guard lock(mutex_);
     return lost_;
   }
@@ -90,6 +89,15 @@ class RankPeers final : public Peers {
   };
 
   // All of what follows: REQUIRES the lock.
+
+  std::uint64_t send_locked(std::size_t rank, const std::string& job) {
+    ++ranks_[rank].busy;
+    ByteWriter to;
+    to.put(++number_);
+    note_sent(job.size());
+    wire_.send(static_cast<int>(rank), kJob, to.take() + job);
+    return number_;
+  }
 
   // The rank with most free hands; 0 for none.
   std::size_t freest() const {

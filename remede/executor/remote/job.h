@@ -18,6 +18,7 @@ enum class Job : std::uint8_t {
   kFinish,      // one of the models on the way is finished (train/frontier/pool.cpp)
   kRefit,       // a small model learns from all the data (the same)
   kSmaller,     // a smaller version of a candidate (the same)
+  kRows,        // something about the rows that a process holds (train/rows_part.cpp)
 };
 
 inline ByteWriter job_of(Job kind) {

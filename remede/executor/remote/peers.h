@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace remede {
 
@@ -37,6 +38,13 @@ class Peers {
   // Whether the process that sends jobs does some itself.
   virtual bool works_here() const { return true; }
 
+  // Where each process holds a part of the data, a job is for one of them. They are numbered from 1; this one is 0.
+  virtual std::size_t others() const { return 0; }
+  // Like send(), but also to one that is busy. REQUIRES: 1 <= process <= others().
+  virtual std::uint64_t send_to(std::size_t process, std::string job);
+  // Why nobody answers any more, or empty.
+  virtual std::string lost() { return {}; }
+
   // What went over the wire, for those who measure.
   struct Traffic {
     std::uint64_t jobs = 0, sent = 0, received = 0;  // bytes
@@ -63,6 +71,12 @@ struct SharedWork {
   std::function<double(std::size_t item)> cost = {};  // in any unit: the largest go first; empty: all alike
   std::function<bool()> stop = {};  // what is not answered then is done here; `here` asks it, too, and is quick
 };
+
+// The answers of all processes to one job, in their order; `here` is the answer of this one, worked out meanwhile.
+// Nothing where `stop` says so or a process is lost. `peers` may be null: then this process is the only one.
+std::optional<std::vector<std::string>> ask_all(Peers* peers, const std::string& job,
+                                                const std::function<std::string()>& here,
+                                                const std::function<bool()>& stop = {});
 
 // Every item once. Without peers this is parallel_for(). The result must not depend on who does what.
 void share(const SharedWork& work, int threads, Peers* peers);

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "remede/base/error.h"
 #include "remede/base/threads.h"
 #include "remede/executor/remote/peers.h"
 
@@ -108,6 +109,33 @@ class Sharing {
 };
 
 }  // namespace
+
+std::uint64_t Peers::send_to(std::size_t process, std::string /*job*/) {
+  fail("expected processes that hold parts of the data, got none with number {}", process);
+}
+
+std::optional<std::vector<std::string>> ask_all(Peers* peers, const std::string& job,
+                                                const std::function<std::string()>& here,
+                                                const std::function<bool()>& stop) {
+  const std::size_t others = peers == nullptr ? 0 : peers->others();
+  std::vector<std::string> answers(1 + others);
+  std::unordered_map<std::uint64_t, std::size_t> sent;  // number of the job, process
+  for (std::size_t p = 1; p <= others; ++p) sent[peers->send_to(p, job)] = p;
+  answers[0] = here();
+  while (!sent.empty()) {
+    if ((stop && stop()) || !peers->lost().empty()) {
+      peers->cancel();
+      return std::nullopt;
+    }
+    std::optional<Peers::Answer> answer = peers->receive(kWait);
+    const auto at = answer ? sent.find(answer->number) : sent.end();
+    if (at == sent.end()) continue;  // nothing, or of a job that was cancelled
+    answers[at->second] = std::move(answer->bytes);
+    sent.erase(at);
+  }
+  if (stop && stop()) return std::nullopt;
+  return answers;
+}
 
 void share(const SharedWork& work, int threads, Peers* peers) {
   if (peers == nullptr || work.count < 2) {
