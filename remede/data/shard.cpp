@@ -140,11 +140,11 @@ Shard::Shard(const PiecedFiles& files, const Roles& roles, std::size_t first_pie
     summary_.sequences.push_back(0);
     summary_.steps.push_back(0);
     labels_.push_back(0);
-    if (std::optional<RawDataset> raw = files.read(piece)) take(std::move(*raw), keep_ids);
+    if (const std::optional<RawDataset> raw = files.read(piece)) take(*raw, keep_ids);
   }
 }
 
-void Shard::take(RawDataset raw, bool keep_ids) {
+void Shard::take(const RawDataset& raw, bool keep_ids) {
   const Sequences& s = raw.data.sequences;
   std::vector<std::vector<float>> words;
   take_inputs(raw, words);

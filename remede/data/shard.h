@@ -65,7 +65,7 @@ class Shard {
   void append(std::uint64_t sequence, std::size_t begin, std::size_t end, std::size_t judged, RawDataset& to) const;
 
  private:
-  void take(RawDataset raw, bool keep_ids);
+  void take(const RawDataset& raw, bool keep_ids);
   void take_inputs(const RawDataset& raw, std::vector<std::vector<float>>& words);
   void take_targets(const RawDataset& raw);
   std::size_t local(std::uint64_t sequence) const { return static_cast<std::size_t>(sequence - first_); }

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "remede/base/error.h"
+#include "remede/base/text.h"
 #include "remede/executor/remote/job.h"
 #include "remede/train/begin.h"
 #include "remede/train/objective_of.h"
@@ -37,7 +38,7 @@ void expect_possible(const Config& config, const Roles& roles) {
 }
 
 std::uint64_t held_out_of(std::uint64_t sequences, double fraction) {
-  const auto held = static_cast<std::uint64_t>(fraction * static_cast<double>(sequences) + 0.5);
+  const auto held = static_cast<std::uint64_t>(std::floor(fraction * static_cast<double>(sequences) + 0.5));
   return std::clamp<std::uint64_t>(held, 1, sequences - 1);
 }
 

@@ -34,7 +34,7 @@ class PartPeers final : public Peers {
   std::uint64_t send(std::string) override { return 0; }
   void cancel() override {}
   std::size_t others() const override { return parts_.size(); }
-  std::uint64_t send_to(std::size_t process, std::string job) override {
+  std::uint64_t send_to(std::size_t process, const std::string& job) override {
     if (static_cast<RowsJob>(job.at(1)) == RowsJob::kGradient) ++gradients;
     if (gradients == lose_at) lost_ = fmt::format("rank {} was lost", process);
     answers_.push_back({++number_, parts_.at(process - 1)->run(job, [] { return false; })});

@@ -42,7 +42,7 @@ class RankPeers final : public Peers {
     return send_locked(freest(), job);
   }
   std::size_t others() const override { return ranks_.size() - 1; }
-  std::uint64_t send_to(std::size_t rank, std::string job) override {
+  std::uint64_t send_to(std::size_t rank, const std::string& job) override {
     const std::lock_guard lock(mutex_);
     return send_locked(rank, job);
   }

@@ -41,7 +41,7 @@ class Peers {
   // Where each process holds a part of the data, a job is for one of them. They are numbered from 1; this one is 0.
   virtual std::size_t others() const { return 0; }
   // Like send(), but also to one that is busy. REQUIRES: 1 <= process <= others().
-  virtual std::uint64_t send_to(std::size_t process, std::string job);
+  virtual std::uint64_t send_to(std::size_t process, const std::string& job);
   // Why nobody answers any more, or empty.
   virtual std::string lost() { return {}; }
 

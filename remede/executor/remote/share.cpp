@@ -110,7 +110,7 @@ class Sharing {
 
 }  // namespace
 
-std::uint64_t Peers::send_to(std::size_t process, std::string /*job*/) {
+std::uint64_t Peers::send_to(std::size_t process, const std::string& /*job*/) {
   fail("expected processes that hold parts of the data, got none with number {}", process);
 }
 
