@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "cli/common.h"
+#include "cli/declared.h"
 #include "cli/files.h"
 #include "cli/parameters.h"
 #include "cli/train_frontier.h"
