@@ -410,14 +410,15 @@ void train(const CLI::App& verb, TrainFlags flags, Ranks* ranks) {
   if (result.stopped) throw ExitWith{128 + SignalWatch::caught()};
 }
 
-// What goes wrong in another rank is for rank 0 to tell.
+// What goes wrong in another rank is for rank 0 to tell. Where rank 0 knows, this one ends with success: mpirun ends
+// all processes as soon as one ends with an error, and rank 0 must be able to say what happened.
 void train_as_rank(const CLI::App& verb, const TrainFlags& flags, Ranks* ranks) {
   if (ranks == nullptr || ranks->rank() == 0) return train(verb, flags, ranks);
   try {
     train(verb, flags, ranks);
   } catch (const std::exception& error) {
-    ranks->fail_all(error.what());
-    throw ExitWith{1};
+    const bool known = ranks->fail_all(error.what());
+    throw ExitWith{known ? 0 : 1};
   }
 }
 

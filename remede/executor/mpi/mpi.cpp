@@ -201,9 +201,10 @@ class MpiRanks final : public Ranks {
   void serve(const std::string& fit, int threads, const DoJob& work) override {
     left_ = !serve_jobs(wire_, fit, threads, work);
   }
-  void fail_all(const std::string& why) override {
+  bool fail_all(const std::string& why) override {
     wire_.send(0, kFailed, why);
     left_ = !wait_for_end(wire_);
+    return !left_;
   }
 
  private:

@@ -33,8 +33,8 @@ class Ranks {
   // Other ranks: does jobs until rank 0 has no more, `threads` of them at once (0: all of the machine's). `fit`: what
   // rank 0 must have said to Peers::begin().
   virtual void serve(const std::string& fit, int threads, const DoJob& work) = 0;
-  // Other ranks: this one cannot take part. Rank 0 says so, and all end.
-  virtual void fail_all(const std::string& why) = 0;
+  // Other ranks: this one cannot take part. Rank 0 says so, and all end. Returns whether rank 0 heard it.
+  virtual bool fail_all(const std::string& why) = 0;
 };
 
 // Nothing where the process is alone. Throws Error where mpirun started several and this build has no MPI.
