@@ -60,7 +60,7 @@ std::string draw(const Model& model, std::size_t first, std::size_t count, const
   }
   for (std::size_t t = first; t < first + count; ++t) {
     WordOptions word_options;
-    word_options.terms = options.terms;
+    word_options.terms = options.terms < 0 ? usual_terms(model) : options.terms;
     word_options.symbols = true;
     if (options.seen) word_options.scale = options.seen->scale[t];
     const Wording words = make_wording(model, t, std::move(word_options));

@@ -11,7 +11,7 @@
 namespace remede {
 
 struct SvgOptions {
-  int terms = 3;  // longest sum written out; 0: no limit
+  int terms = -1;  // longest sum written out; 0: no limit; -1: usual_terms()
   PictureOptions::Growth growth = PictureOptions::Growth::kAuto;
   const Observations* seen = nullptr;  // counts and scores at the leaves
   bool heading = true;
