@@ -17,7 +17,6 @@ namespace remede {
 namespace {
 
 constexpr std::uint64_t kSplitSeed = 0x726f7773;              // what is held out is drawn apart from all else
-constexpr std::uint64_t kMostBatches = 16;                    // a batch from all rows is at most so many times as large
 constexpr std::uint64_t kIdsAtOnce = std::uint64_t{1} << 22;  // compared at a time
 
 ByteWriter rows_job(RowsJob kind) {
@@ -79,7 +78,8 @@ Rows::Rows(const std::string& path, const Roles& roles, const Config& config, Pe
   measure();
   begin();
   const std::uint64_t sample = training_.sequences.steps() + validation_.sequences.steps();
-  batches_ = std::clamp<std::uint64_t>(facts_.steps / std::max<std::uint64_t>(1, sample), 1, kMostBatches);
+  batches_ = std::clamp<std::uint64_t>(facts_.steps / std::max<std::uint64_t>(1, sample), 1,
+                                       static_cast<std::uint64_t>(config_.recipe.rows_most_batches));
 }
 
 std::optional<std::vector<std::string>> Rows::ask(const ByteWriter& job, const Stop& stop) {

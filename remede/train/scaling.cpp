@@ -98,6 +98,9 @@ void fold_values(const Scaling& scaling, const Objective& objective, Tree& tree)
   }
 }
 
+// Inputs whose largest value lies between these are used as they are.
+constexpr float kSmallOrder = 0.1F, kLargeOrder = 10.0F;
+
 }  // namespace
 
 bool inputs_of_order_one(const Sequences& data) {
@@ -106,7 +109,7 @@ bool inputs_of_order_one(const Sequences& data) {
   for (std::size_t k = 0; k < data.x.size(); ++k)
     if (!std::isnan(data.x[k])) largest[k % n_x] = std::max(largest[k % n_x], std::abs(data.x[k]));
   return std::all_of(largest.begin(), largest.end(),
-                     [](float most) { return most == 0.0F || (most >= 0.1F && most <= 10.0F); });
+                     [](float most) { return most == 0.0F || (most >= kSmallOrder && most <= kLargeOrder); });
 }
 
 void scale_inputs(const Sequences& data, bool shift_inputs, Scaling& scaling) {
@@ -144,7 +147,7 @@ namespace {
 struct ColumnSums {
   static constexpr std::size_t kNumbers = 6;
   double count = 0, sum = 0, squares = 0;         // of what lies where it usually does, less the middle
-  double large = 0, not_small = 0, not_zero = 0;  // values beyond 10, of at least 0.1, other than 0
+  double large = 0, not_small = 0, not_zero = 0;  // values beyond kLargeOrder, of at least kSmallOrder, other than 0
 
   double mean(double middle) const { return count > 0 ? middle + sum / count : 0.0; }
   float deviation() const {
@@ -159,8 +162,8 @@ void add_column(double low, double high, double middle, float value, double* to)
   to[0] += 1;
   to[1] += here;
   to[2] += here * here;
-  to[3] += std::abs(value) > 10.0F ? 1 : 0;
-  to[4] += std::abs(value) >= 0.1F ? 1 : 0;
+  to[3] += std::abs(value) > kLargeOrder ? 1 : 0;
+  to[4] += std::abs(value) >= kSmallOrder ? 1 : 0;
   to[5] += value != 0.0F ? 1 : 0;
 }
 

@@ -5,6 +5,9 @@
 // v, the vector that leaves read, holds the memory (kLanes), the inputs, a one, and zeros. Of every leaf the sums
 // base + W v are the arguments of the writes' tanh; A is the derivative of the loss by them. Outputs need no
 // recurrence: they are computed for sixteen steps of a sequence side by side.
+//
+// Longer than 450 lines because forward and backward share the layout of v and of the leaves, and both are compiled
+// once per target: a second file would have to repeat the definitions of both.
 #if defined(REMEDE_CELLS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef REMEDE_CELLS_INL_H_
 #undef REMEDE_CELLS_INL_H_
