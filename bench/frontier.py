@@ -4,6 +4,7 @@ sparse linear models on averages and boosting with few trees. What has a size to
 
     bench/frontier.py [--sets NAME,...] [--methods NAME,...] [--seeds 5] [--remede build/remede] [--threads 2]
     bench/frontier.py --methods laws ...       the search for small models alone: a quarter of the time
+    bench/frontier.py --seconds                what the frontier adds to the time of a fit; on a machine that does nothing else
     bench/frontier.py --table [--page docs/readable.md]       print the table of the finished runs, write it into the page, and draw it
 
 Finished runs are kept in build/frontier/cells.jsonl. The peers are installed into build/real-venv.
@@ -60,6 +61,15 @@ def run(args):
                 print(f"{name:<22}{method:<16}{seed}  " + "  ".join(f"{k}: {next(iter(v[2].values())):.4g}" for k, v in best.items()), flush=True)
 
 
+def time_fits(args):
+    from real import sizes
+    from real.sets import LOADERS
+    for name in args.sets:
+        for seed in args.seeds:
+            whole, small = sizes.seconds_of_small_models(LOADERS[name](args.data), seed, str(pathlib.Path(args.remede).absolute()), args.folder, args.threads)
+            print(f"{name:<22}seed {seed}: {whole} s, of these {small} s for small models", flush=True)
+
+
 def lines_of(cells):
     """A table per score."""
     lines = []
@@ -106,6 +116,7 @@ def main():
     parser.add_argument("--folder", type=pathlib.Path, default=ROOT / "build" / "frontier")
     parser.add_argument("--environment", type=pathlib.Path, default=ROOT / "build" / "real-venv")
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--seconds", action="store_true")
     parser.add_argument("--table", action="store_true")
     parser.add_argument("--page", default=str(ROOT / "docs" / "readable.md"), help="'' writes none")
     parser.add_argument("--picture", default=str(ROOT / "docs" / "images" / "frontier.svg"), help="'' draws none")
@@ -117,7 +128,7 @@ def main():
         return 0
     if pathlib.Path(sys.prefix).resolve() != args.environment.absolute().resolve():
         environment.enter(args.environment.absolute(), ["numpy", "scikit-learn", "xgboost", "pandas"])
-    run(args)
+    time_fits(args) if args.seconds else run(args)
     return 0
 
 

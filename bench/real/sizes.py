@@ -3,6 +3,7 @@ list of (numbers, validation score, {test: score}). One count for all: two per s
 weight and constant that is not zero."""
 import json
 import pathlib
+import re
 import subprocess
 
 import numpy as np
@@ -26,6 +27,20 @@ def at_sizes(data, models):
 def order_score(data, number):
     """Of a frontier every model does better than all smaller ones by what the program judges by: the larger number wins."""
     return number if data.better(1, 0) else -number
+
+
+def seconds_of_small_models(data, seed, program, folder, threads):
+    """(of the whole fit, of its search for small models), by the lines of --verbose."""
+    folder = pathlib.Path(folder) / data.name
+    training = write_csv(data, data.training, folder / "training.csv")
+    given = [] if data.validation is None else ["--validation", write_csv(data, data.validation, folder / "validation.csv")]
+    words = ["train", training, *given, "--seed", seed, "--threads", threads, "--verbose", "-o", folder / "timed.json"]
+    lines = subprocess.run([program, *map(str, words)], capture_output=True, text=True, check=True).stderr
+    at = {}  # when a phase began
+    for minutes, seconds, phase in re.findall(r"^ *(\d+):(\d\d) .* left  (.*?): ", lines, re.MULTILINE):
+        at.setdefault(phase, 60 * int(minutes) + int(seconds))
+    after = min([s for phase, s in at.items() if s >= at["small models"] and phase in ("polish", "done")])
+    return at["done"], after - at["small models"]
 
 
 def ours(data, seed, program, folder, threads, kind="frontier", flags=()):

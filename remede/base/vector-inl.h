@@ -44,6 +44,11 @@ HWY_INLINE Wide load(const float* p) {
   REMEDE_EACH w.v[i] = hn::Load(d, p + i * kN);
   return w;
 }
+HWY_INLINE Wide load_unaligned(const float* p) {
+  Wide w;
+  REMEDE_EACH w.v[i] = hn::LoadU(d, p + i * kN);
+  return w;
+}
 HWY_INLINE void store(const Wide& a, float* p) { REMEDE_EACH hn::Store(a.v[i], d, p + i * kN); }
 HWY_INLINE Wide set(float x) {
   Wide w;

@@ -145,9 +145,17 @@ Sums run_kernels(const LawCase& c, std::vector<double>& gradient) {
   Scratch scratch;
   Sums sums;
   for (const Block& block : lanes.blocks) {
-    AlignedVector<float> level(c.parameters.shape.law.size() * kLanes);
-    run_block(program, floats(c.parameters.values).data(), block, lanes.objective, static_cast<float>(c.smoothing),
-              level.data(), scratch, sums, gradient.data());
+    AlignedVector<float> level(c.parameters.shape.law.size() * kLanes), again = level;
+    const std::vector<float> values = floats(c.parameters.values);
+    const auto smoothing = static_cast<float>(c.smoothing);
+    Sums here;
+    run_block(program, values.data(), block, lanes.objective, smoothing, level.data(), scratch, here);
+    EXPECT_EQ(run_gradient(program, values.data(), block, block.x.data(), lanes.objective, smoothing, again.data(),
+                           scratch, gradient.data()),
+              here.weight);
+    EXPECT_EQ(level, again);
+    sums.loss += here.loss;
+    sums.weight += here.weight;
   }
   return sums;
 }
@@ -249,13 +257,40 @@ TEST(Laws, KernelsMatchThePlainFormForEveryObjectiveOfValues) {
     LaneData lanes = training_lanes(data);
     Scratch scratch;
     Sums sums;
-    AlignedVector<float> level(2 * kLanes);
+    AlignedVector<float> level(2 * kLanes), again = level;
     ASSERT_EQ(lanes.blocks.size(), 1U);
-    run_block(program_of(p, true), floats(p.values).data(), lanes.blocks[0], objective, 0, level.data(), scratch, sums,
-              gradient.data());
+    const Program program = program_of(p, true);
+    const Block& block = lanes.blocks[0];
+    run_block(program, floats(p.values).data(), block, objective, 0, level.data(), scratch, sums);
+    run_gradient(program, floats(p.values).data(), block, block.x.data(), objective, 0, again.data(), scratch,
+                 gradient.data());
     EXPECT_NEAR(sums.loss / loss, 1, 1e-4) << word_of(objective);
     for (std::size_t i = 0; i < plain.size(); ++i)
       ASSERT_NEAR(gradient[i], plain[i], 1e-2 + 2e-3 * std::abs(plain[i])) << word_of(objective) << ' ' << i;
+  }
+}
+
+TEST(Laws, DisturbedInputsAreInputsPlusOffsetsPlusNoise) {
+  const LaneData lanes = training_lanes(noise(50, 6));
+  const Block& block = lanes.blocks[0];
+  const auto n_x = static_cast<std::size_t>(lanes.n_x);
+  Random random(11);
+  std::vector<float> normal(100);
+  for (float& v : normal) v = static_cast<float>(random.normal());
+  Disturbance by{.steady = {}, .offset = {}, .normal = normal.data(), .first = {}, .noise = 0.25F};
+  for (std::size_t i = 0; i < n_x; ++i) {
+    by.steady.push_back(normal.data() + random.below(80));
+    by.offset.push_back(static_cast<float>(i) + 0.5F);
+  }
+  for (std::size_t row = 0; row < block.steps * n_x; ++row)
+    by.first.push_back(static_cast<std::uint32_t>(random.below(80)));
+  AlignedVector<float> disturbed;
+  disturb(block, by, disturbed);
+  ASSERT_EQ(disturbed.size(), block.x.size());
+  for (std::size_t at = 0; at < disturbed.size(); ++at) {
+    const std::size_t row = at / kLanes, lane = at % kLanes, input = row % n_x;
+    const float offset = by.offset[input] * by.steady[input][lane], more = by.noise * normal[by.first[row] + lane];
+    ASSERT_EQ(disturbed[at], block.x[at] + (offset + more)) << at;
   }
 }
 

@@ -23,16 +23,26 @@ struct Terms {
   std::int32_t begin = 0, end = 0;
 };
 
+// A weight of an answer, seen from what it reads.
+struct Reader {
+  std::int32_t weight = 0;
+  std::int32_t output = 0;
+  std::int32_t leaf = -1;  // where it applies; -1: everywhere
+};
+
 // The numbers in use of some parameters, as lists. The values may change without a new program.
 struct Program {
   Shape shape;
   std::vector<Term> term;
-  std::vector<Terms> argument;          // (K) inputs and outputs of earlier cells
-  std::vector<Terms> tap;               // (K) inputs
+  std::vector<Terms> input;             // (K) inputs of the argument
+  std::vector<Terms> earlier;           // (K) outputs of earlier cells in the argument
+  std::vector<Terms> tap;               // (K) inputs of the tap
   std::vector<std::uint8_t> tap_level;  // (K) whether in use
   std::vector<std::uint8_t> tap_leaf;   // (K) whether any leaf shifts the tap
   std::vector<Terms> answer;            // (n_y)
   std::vector<Terms> leaf_answer;       // (leaves, n_y), or empty
+  std::vector<Reader> reader;           // the same terms by what they read, where that is
+  std::vector<Terms> read_by;           // (2 K) the output or the level of a cell
   std::vector<std::int32_t> feature;    // (nodes)
   std::vector<std::uint8_t> missing_right;
   std::vector<Side> side;
@@ -47,6 +57,12 @@ struct Sums {
   double weight = 0;  // of the targets
 };
 
+// A row of kLanes numbers at every step: at step t, first + t * stride.
+struct Row {
+  const float* first = nullptr;
+  std::size_t stride = 0;
+};
+
 // Scratch of one thread; grows, never shrinks.
 struct Scratch {
   AlignedVector<float> state;  // (steps + 1, 2 K, kLanes) outputs and levels after each step; before the first: levels
@@ -58,12 +74,30 @@ struct Scratch {
   AlignedVector<float> d_level;      // (K, kLanes) handed from step to step
   std::vector<std::uint16_t> right;  // (steps, nodes) a bit per lane
   std::vector<std::uint16_t> leaf;   // (steps, leaves) a bit per lane
+  std::vector<Row> rows;             // what one derivative is multiplied with,
+  std::vector<std::size_t> weights;  // the numbers that these products are the gradient of,
+  std::vector<double> sums;          // and their sums over the steps
 };
 
-// Runs a block from `level` (K, kLanes), which becomes what its last step leaves behind. values: (total) as floats.
-// smoothing: of labels. gradient: (total) ADDs the derivative of the summed loss, or null.
+// Runs a block from `level` (K, kLanes), which becomes what its last step leaves behind, and ADDs to the sums.
+// values: (total) as floats. smoothing: of labels.
 void run_block(const Program& program, const float* values, const Block& block, const Objective& objective,
-               float smoothing, float* level, Scratch& scratch, Sums& sums, double* gradient);
+               float smoothing, float* level, Scratch& scratch, Sums& sums);
+
+// The same with the derivative of the summed loss, which is ADDed to gradient (total), instead of the loss. x: inputs
+// that replace the block's. Returns the weight of the targets.
+double run_gradient(const Program& program, const float* values, const Block& block, const float* x,
+                    const Objective& objective, float smoothing, float* level, Scratch& scratch, double* gradient);
+
+// What is added to inputs: an offset that all steps share, and noise.
+struct Disturbance {
+  std::vector<const float*> steady;  // (n_x) the offsets of the lanes,
+  std::vector<float> offset;         // (n_x) times this
+  const float* normal = nullptr;     // normally distributed numbers,
+  std::vector<std::uint32_t> first;  // (steps, n_x) those of a row begin here,
+  float noise = 0;                   // times this
+};
+void disturb(const Block& block, const Disturbance& by, AlignedVector<float>& to);
 
 // All of the data, each lane from where its block says; the levels of continued windows are not known here and start
 // empty.

@@ -64,41 +64,40 @@ std::size_t Learner::updates_per_pass() const {
   return std::max<std::size_t>(1, lanes_->steps() / update_steps(*problem_));
 }
 
-void Learner::accumulate(const laws::Block& block, laws::Sums& sums) {
+double Learner::accumulate(const laws::Block& block, const float* x) {
   const std::size_t k_n = p_.shape.law.size();
   AlignedVector<float> level(k_n * laws::kLanes);
   for (std::size_t lane = 0; lane < laws::kLanes; ++lane)
     for (std::size_t k = 0; k < k_n && block.from[lane] >= 0; ++k)
       level[k * laws::kLanes + lane] = after_[static_cast<std::size_t>(block.from[lane]) * k_n + k];
-  laws::run_block(program_, values_.data(), block, lanes_->objective, smoothing_of(*problem_), level.data(), scratch_,
-                  sums, gradient_.data());
+  const double weight = laws::run_gradient(program_, values_.data(), block, x, lanes_->objective,
+                                           smoothing_of(*problem_), level.data(), scratch_, gradient_.data());
   kernel_steps_ += static_cast<double>(block.steps);
   for (std::size_t lane = 0; lane < block.window.size(); ++lane)
     for (std::size_t k = 0; k < k_n && block.window[lane] >= 0; ++k)
       after_[static_cast<std::size_t>(block.window[lane]) * k_n + k] = level[k * laws::kLanes + lane];
+  return weight;
 }
 
-const laws::Block& Learner::disturbed(const laws::Block& block) {
-  if (options_.noise == 0 && options_.offset == 0) return block;
-  disturbed_ = block;
-  const auto n_x = static_cast<std::size_t>(problem_->n_x), row = n_x * laws::kLanes;
-  std::vector<const float*> offset(n_x);
-  for (const float*& at : offset) at = problem_->normal.data() + random_.below(kNormals);
-  const auto by_noise = static_cast<float>(options_.noise);
-  for (std::size_t at = 0; at < disturbed_.x.size(); at += laws::kLanes) {
-    const float* noise = problem_->normal.data() + random_.bits() % kNormals;
-    const std::size_t input = at % row / laws::kLanes;
-    const float* steady = offset[input];
-    const float by_offset = static_cast<float>(options_.offset) * problem_->between[input];
-    for (std::size_t lane = 0; lane < laws::kLanes; ++lane)
-      disturbed_.x[at + lane] += by_offset * steady[lane] + by_noise * noise[lane];
-  }
-  return disturbed_;
+const float* Learner::disturbed(const laws::Block& block) {
+  if (options_.noise == 0 && options_.offset == 0) return block.x.data();
+  const auto n_x = static_cast<std::size_t>(problem_->n_x);
+  disturbance_.normal = problem_->normal.data();
+  disturbance_.noise = static_cast<float>(options_.noise);
+  disturbance_.steady.resize(n_x);
+  disturbance_.offset.resize(n_x);
+  disturbance_.first.resize(block.steps * n_x);
+  for (const float*& at : disturbance_.steady) at = problem_->normal.data() + random_.below(kNormals);
+  for (std::size_t i = 0; i < n_x; ++i)
+    disturbance_.offset[i] = static_cast<float>(options_.offset) * problem_->between[i];
+  for (std::uint32_t& first : disturbance_.first) first = static_cast<std::uint32_t>(random_.bits() % kNormals);
+  laws::disturb(block, disturbance_, disturbed_);
+  return disturbed_.data();
 }
 
 void Learner::update(double rate) {
   std::fill(gradient_.begin(), gradient_.end(), 0.0);
-  laws::Sums sums;
+  double weight = 0;
   std::size_t steps = 0;
   do {
     if (next_ >= order_.size()) {
@@ -108,14 +107,14 @@ void Learner::update(double rate) {
       next_ = 0;
     }
     const laws::Block& block = lanes_->blocks[order_[next_++]];
-    accumulate(disturbed(block), sums);
+    weight += accumulate(block, disturbed(block));
     steps += block.steps;
   } while (lanes_->whole && steps < update_steps(*problem_) && next_ < order_.size());
-  if (!(sums.weight > 0)) return;
+  if (!(weight > 0)) return;
   pass_back_constants(*problem_, p_, gradient_);
   double norm = 0;
   for (std::size_t i = 0; i < gradient_.size(); ++i) {
-    gradient_[i] = p_.used[i] != 0 ? gradient_[i] / sums.weight : 0.0;
+    gradient_[i] = p_.used[i] != 0 ? gradient_[i] / weight : 0.0;
     norm += gradient_[i] * gradient_[i];
   }
   if (!std::isfinite(norm)) return;
@@ -185,7 +184,7 @@ std::vector<double> Learner::usual_state() {
   for (const laws::Block& block : problem_->replay.blocks) {
     std::fill(level.begin(), level.end(), 0.0F);
     laws::Sums sums;
-    laws::run_block(program_, values_.data(), block, problem_->objective, 0.0F, level.data(), scratch_, sums, nullptr);
+    laws::run_block(program_, values_.data(), block, problem_->objective, 0.0F, level.data(), scratch_, sums);
     for (std::size_t t = 0; t < block.steps; ++t)
       for (std::size_t lane = 0; lane < laws::kLanes; ++lane) {
         const auto w = static_cast<double>(block.weight[t * laws::kLanes + lane]);

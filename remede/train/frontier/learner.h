@@ -62,8 +62,8 @@ class Learner {
 
  private:
   void update(double rate);
-  void accumulate(const laws::Block& block, laws::Sums& sums);
-  const laws::Block& disturbed(const laws::Block& block);  // a copy with noise and offsets, or the block itself
+  double accumulate(const laws::Block& block, const float* x);  // returns the weight of the targets
+  const float* disturbed(const laws::Block& block);  // its inputs, with noise and offsets where there are some
   void step(double rate);
   void prepare();
 
@@ -77,7 +77,8 @@ class Learner {
   laws::Program program_;
   std::vector<float> values_;
   laws::Scratch scratch_;
-  laws::Block disturbed_;
+  laws::Disturbance disturbance_;
+  AlignedVector<float> disturbed_;
   std::vector<std::size_t> order_;  // of the blocks in this pass
   std::size_t next_ = 0;
   std::vector<float> after_;  // (windows, K) levels at the end of each window when it was last run
