@@ -4,7 +4,7 @@
     bench/large_file.py [--megabytes 2048] [--limit 768] [--most 1024] [--remede build/remede] [--folder FOLDER]
 
 The file is written first (and removed in the end): sequences of 50 steps of six numbers; the class is whether the moving average of the first is
-above zero. Training is short (one start a stage): the point is what is held in memory, not what is learned. Exits with 1 when the peak is above
+above zero. Training is short (one start a stage, 100 updates): the point is what is held in memory, not what is learned. Exits with 1 when the peak is above
 --most, in megabytes (2^20 bytes).
 """
 import argparse
@@ -55,7 +55,7 @@ def main():
         data, model = pathlib.Path(folder, "large.csv"), pathlib.Path(folder, "model.json")
         write(data, args.megabytes << 20)
         began = time.perf_counter()
-        command = [args.remede, "train", data, "--memory-limit", f"{args.limit}M", "--starts", "1", "-o", model, "--quiet"]
+        command = [args.remede, "train", data, "--memory-limit", f"{args.limit}M", "--starts", "1", "--updates", "100", "-o", model, "--quiet"]
         subprocess.run(command, check=True, env={**os.environ, "TMPDIR": folder})
         seconds = time.perf_counter() - began
         peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024  # kilobytes on Linux
