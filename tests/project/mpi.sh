@@ -42,7 +42,7 @@ last_of() { pgrep -P "$1" | tail -n 1; }
 state=
 declare -A limit=([KILL]=5000 [STOP]=8000)  # ms: mpirun sees a death; silence must last 3 s
 for signal in KILL STOP; do
-  words=(train number.csv --starts 8 --memory 3 --threads 1 -q -o late.json --checkpoint state)
+  words=(train number.csv --starts 16 --memory 3 --threads 1 -q -o late.json --checkpoint state)
   [ -z "$state" ] || words=(train --resume state --threads 1 -q)
   mpirun -n 3 --oversubscribe --bind-to none "$build/remede-mpi" "${words[@]}" >log 2>&1 &
   run=$!
@@ -58,7 +58,7 @@ for signal in KILL STOP; do
   grep -q 'rank [12]' log || { echo "expected a line that names the rank"; cat log; exit 1; }
   state=state
 done
-"$build/remede" train number.csv --starts 8 --memory 3 -q -o whole.json
+"$build/remede" train number.csv --starts 16 --memory 3 -q -o whole.json
 ranks 2 train --resume state --threads 1 -q >log 2>&1 || { cat log; exit 1; }
 same whole.json late.json "resumed with another number of ranks"
 
