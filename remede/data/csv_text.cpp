@@ -11,7 +11,8 @@ void CsvWriter::begin_cell() {
 
 void CsvWriter::text(std::string_view cell) {
   begin_cell();
-  if (cell.find_first_of(",\"\r\n") == std::string_view::npos) {
+  // Quotes also where a reader could take the character for its separator.
+  if (cell.find_first_of(",;\t\"\r\n") == std::string_view::npos) {
     buffer_ += cell;
     return;
   }
