@@ -9,7 +9,6 @@ below --least. Close other programs first.
 import argparse
 import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 
@@ -30,14 +29,6 @@ TRAINING = {
 }
 
 
-def task_model(program, folder):
-    """A simplified model of the paper's first task, and its data. Both programs read the file of the old one."""
-    data, model = f"{folder}/data.csv", f"{folder}/model.json"
-    for words in (["generate", "fixed-delay", "-o", data], ["train", data, "-o", model, "--quiet"]):
-        subprocess.run([program, *words], check=True, capture_output=True)
-    return ["--model", model, "--data", data]
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("old", help="the older program")
@@ -51,7 +42,8 @@ def main():
         print(f"other programs are running (load {os.getloadavg()[0]:.1f}): figures will be off", file=sys.stderr)
     short = 0
     with tempfile.TemporaryDirectory() as folder:
-        known = task_model(args.old, folder)
+        data, model = measure.task_model(args.old, folder)  # both programs read the file of the old one
+        known = ["--model", model, "--data", data]
         rows = {name: ("train", ["--threads", args.threads, *flags, *([] if "--batch" in flags else ["--batch", 512])]) for name, flags in TRAINING.items()}
         rows["predict task 1"] = ("predict", [*known, "--threads", args.threads])
         rows["one step of task 1"] = ("stream", known)

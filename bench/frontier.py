@@ -4,7 +4,7 @@ sparse linear models on averages and boosting with few trees. What has a size to
 
     bench/frontier.py [--sets NAME,...] [--methods NAME,...] [--seeds 5] [--remede build/remede] [--threads 2]
     bench/frontier.py --methods laws ...       the search for small models alone: a quarter of the time
-    bench/frontier.py --seconds                what the frontier adds to the time of a fit; on a machine that does nothing else
+    bench/frontier.py --seconds                what the frontier adds to the time of a fit; run it on an idle machine
     bench/frontier.py --table [--page docs/readable.md]       print the table of the finished runs, write it into the page, and draw it
 
 Finished runs are kept in build/frontier/cells.jsonl. The peers are installed into build/real-venv.

@@ -15,7 +15,6 @@ import json
 import os
 import pathlib
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
@@ -124,19 +123,11 @@ class Comparison:
         small = self.ours("--threads", 1, batches=[32])
         self.row("train depth 6, 1 thread: batch 32 / best batch", small, self.ours("--threads", 1, batches=[32, 64, 128, 512, 2048]), 0.6)
 
-    def task_model(self, folder):
-        """A simplified model of the paper's first task, and its data."""
-        data, model = f"{folder}/data.csv", f"{folder}/model.json"
-        if not os.path.exists(model):
-            subprocess.run([self.args.remede, "generate", "fixed-delay", "-o", data], check=True, capture_output=True)
-            subprocess.run([self.args.remede, "train", data, "-o", model, "--quiet"], check=True, capture_output=True)
-        return data, model
-
     def stream(self):
         onnx = peer("onnx_lstm")
         if onnx is None:
             return
-        data, model = self.task_model(self.folder)
+        data, model = self.m.task_model(self.args.remede, self.folder)
         ours = self.m.Ours(self.args.remede, "stream", ["--model", model, "--data", data], self.seconds)
         lstm, identity = onnx.Step(onnx.lstm_graph()), onnx.Step(onnx.identity_graph())
         live = peer("live")
@@ -159,7 +150,7 @@ class Comparison:
         xgboost = peer("windows_xgboost")
         if xgboost is None:
             return
-        data, model = self.task_model(self.folder)
+        data, model = self.m.task_model(self.args.remede, self.folder)
         for rounds, needed in ((33, 30), (100, None)):
             work = xgboost.Prediction(data, self.threads, rounds)
             theirs = self.m.Peer(work, self.seconds)

@@ -1,6 +1,7 @@
 """How everything is timed: contenders take turns, so that what else the machine does hits all of them, and the best and the
 median turn are kept."""
 import json
+import os
 import statistics
 import subprocess
 import time
@@ -85,3 +86,12 @@ def take_turns(contenders, rounds):
     for _ in range(rounds):
         for contender in contenders:
             contender.turn()
+
+
+def task_model(program, folder):
+    """A simplified model of the paper's first task, and its data; made once per folder."""
+    data, model = f"{folder}/data.csv", f"{folder}/model.json"
+    if not os.path.exists(model):
+        subprocess.run([program, "generate", "fixed-delay", "-o", data], check=True, capture_output=True)
+        subprocess.run([program, "train", data, "-o", model, "--quiet"], check=True, capture_output=True)
+    return data, model

@@ -29,12 +29,16 @@ def order_score(data, number):
     return number if data.better(1, 0) else -number
 
 
-def seconds_of_small_models(data, seed, program, folder, threads):
-    """(of the whole fit, of its search for small models), by the lines of --verbose."""
-    folder = pathlib.Path(folder) / data.name
+def files_of(data, folder):
+    """Writes what `remede train` reads; returns it as arguments."""
     training = write_csv(data, data.training, folder / "training.csv")
-    given = [] if data.validation is None else ["--validation", write_csv(data, data.validation, folder / "validation.csv")]
-    words = ["train", training, *given, "--seed", seed, "--threads", threads, "--verbose", "-o", folder / "timed.json"]
+    return [training] if data.validation is None else [training, "--validation", write_csv(data, data.validation, folder / "validation.csv")]
+
+
+def seconds_of_small_models(data, seed, program, folder, threads):
+    """The seconds of a whole fit and of its search for small models, read from the lines of --verbose."""
+    folder = pathlib.Path(folder) / data.name
+    words = ["train", *files_of(data, folder), "--seed", seed, "--threads", threads, "--verbose", "-o", folder / "timed.json"]
     lines = subprocess.run([program, *map(str, words)], capture_output=True, text=True, check=True).stderr
     at = {}  # when a phase began
     for minutes, seconds, phase in re.findall(r"^ *(\d+):(\d\d) .* left  (.*?): ", lines, re.MULTILINE):
@@ -47,8 +51,6 @@ def ours(data, seed, program, folder, threads, kind="frontier", flags=()):
     """All models of --frontier; also which of them is saved."""
     folder = pathlib.Path(folder) / data.name
     out = folder / f"{kind}-{seed}"
-    training = write_csv(data, data.training, folder / "training.csv")
-    given = [] if data.validation is None else ["--validation", write_csv(data, data.validation, folder / "validation.csv")]
 
     def run(*arguments):
         got = subprocess.run([program, *map(str, arguments)], capture_output=True, text=True)
@@ -56,7 +58,7 @@ def ours(data, seed, program, folder, threads, kind="frontier", flags=()):
             raise RuntimeError(f"remede {arguments[0]}: {got.stderr.strip() or got.returncode}")
 
     if not (out / "frontier.json").exists():
-        run("train", training, *given, "--seed", seed, "--threads", threads, "--quiet", "-o", folder / f"{kind}-{seed}.json", "--frontier", out, *flags)
+        run("train", *files_of(data, folder), "--seed", seed, "--threads", threads, "--quiet", "-o", folder / f"{kind}-{seed}.json", "--frontier", out, *flags)
     models, saved = [], None
     for point in json.loads((out / "frontier.json").read_text())["models"]:
         tests = {}

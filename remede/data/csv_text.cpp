@@ -11,7 +11,7 @@ void CsvWriter::begin_cell() {
 
 void CsvWriter::text(std::string_view cell) {
   begin_cell();
-  // Quotes also where a reader could take the character for its separator.
+  // Semicolons and tabs are quoted as well: a reader could take them for the separator.
   if (cell.find_first_of(",;\t\"\r\n") == std::string_view::npos) {
     buffer_ += cell;
     return;

@@ -136,7 +136,7 @@ class LawGradient : public LawRun {
     }
   }
 
-  // The gradient of some numbers: sums over steps of one derivative, times the row that each number weighs.
+  // Notes that the gradient of a number is the sum, over the steps, of a derivative times this row.
   void weighs(std::size_t number, const lw::Row& row) {
     w_.weights.push_back(number);
     w_.rows.push_back(row);

@@ -58,7 +58,8 @@ class LawRun {
       if (b_.from[lane] == lw::kEmpty) begins_ |= 1U << lane;
   }
 
-  // Returns the weight of the targets. loss_too: and adds the loss to `sums`; else only its derivative is left behind.
+  // Returns the weight of the targets and leaves the derivatives of the loss in the scratch. With loss_too, also adds
+  // the loss to `sums`.
   template <bool loss_too>
   double forward(float* level, lw::Sums& sums) {
     if (k_ > 0) std::copy(level, level + k_ * kLanes, w_.state.begin() + static_cast<std::ptrdiff_t>(k_ * kLanes));
@@ -95,7 +96,7 @@ class LawRun {
   }
   std::uint32_t leaf_bits(std::size_t t, std::size_t l) const { return w_.leaf[t * leaves_ + l]; }
 
-  // Sums that do not wait for each other are computed kTile at a time: one alone would wait for each of its additions.
+  // Independent sums are computed kTile at a time: a single one would wait for each of its additions.
   static constexpr std::size_t kTile = 4;
   template <std::size_t n>
   using Tile = std::integral_constant<std::size_t, n>;
@@ -132,7 +133,7 @@ class LawRun {
     return f < n_x_ ? row_of(f) : lw::Row{state(0) + (k_ + f - n_x_) * kLanes, 2 * k_ * kLanes};
   }
 
-  // What terms read at `n` steps.
+  // Where the terms of `n` steps find what they read.
   template <std::size_t n>
   struct Read {
     const float *inputs[n], *cells[n];  // rows of inputs; of outputs and levels

@@ -23,7 +23,7 @@ struct Terms {
   std::int32_t begin = 0, end = 0;
 };
 
-// A weight of an answer, seen from what it reads.
+// A weight of an answer, listed under the cell that it reads.
 struct Reader {
   std::int32_t weight = 0;
   std::int32_t output = 0;
@@ -41,8 +41,8 @@ struct Program {
   std::vector<std::uint8_t> tap_leaf;   // (K) whether any leaf shifts the tap
   std::vector<Terms> answer;            // (n_y)
   std::vector<Terms> leaf_answer;       // (leaves, n_y), or empty
-  std::vector<Reader> reader;           // the same terms by what they read, where that is
-  std::vector<Terms> read_by;           // (2 K) the output or the level of a cell
+  std::vector<Reader> reader;           // the terms of the answers that read cells, grouped by
+  std::vector<Terms> read_by;           // (2 K) what they read: the outputs, then the levels
   std::vector<std::int32_t> feature;    // (nodes)
   std::vector<std::uint8_t> missing_right;
   std::vector<Side> side;
@@ -84,17 +84,17 @@ struct Scratch {
 void run_block(const Program& program, const float* values, const Block& block, const Objective& objective,
                float smoothing, float* level, Scratch& scratch, Sums& sums);
 
-// The same with the derivative of the summed loss, which is ADDed to gradient (total), instead of the loss. x: inputs
-// that replace the block's. Returns the weight of the targets.
+// Runs a block in the same way, but ADDs the derivative of the summed loss to gradient (total) instead of the loss to
+// the sums. x: used instead of the block's inputs. Returns the weight of the targets.
 double run_gradient(const Program& program, const float* values, const Block& block, const float* x,
                     const Objective& objective, float smoothing, float* level, Scratch& scratch, double* gradient);
 
 // What is added to inputs: an offset that all steps share, and noise.
 struct Disturbance {
-  std::vector<const float*> steady;  // (n_x) the offsets of the lanes,
+  std::vector<const float*> steady;  // (n_x) kLanes normally distributed numbers each; an offset is one of them
   std::vector<float> offset;         // (n_x) times this
-  const float* normal = nullptr;     // normally distributed numbers,
-  std::vector<std::uint32_t> first;  // (steps, n_x) those of a row begin here,
+  const float* normal = nullptr;     // normally distributed numbers; the noise of a row is kLanes of them
+  std::vector<std::uint32_t> first;  // (steps, n_x) from here on,
   float noise = 0;                   // times this
 };
 void disturb(const Block& block, const Disturbance& by, AlignedVector<float>& to);
