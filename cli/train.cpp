@@ -333,7 +333,11 @@ void train(const CLI::App& verb, TrainFlags flags, Ranks* ranks) {
 // What goes wrong in another rank is for rank 0 to tell. Where rank 0 knows, this one ends with success: mpirun ends
 // all processes as soon as one ends with an error, and rank 0 must be able to say what happened.
 void train_as_rank(const CLI::App& verb, const TrainFlags& flags, Ranks* ranks) {
-  if (ranks == nullptr || ranks->rank() == 0) return train(verb, flags, ranks);
+  if (ranks == nullptr) return train(verb, flags, ranks);
+  if (ranks->rank() == 0) {
+    train(verb, flags, ranks);
+    return ranks->end();
+  }
   try {
     train(verb, flags, ranks);
   } catch (const std::exception& error) {

@@ -42,12 +42,12 @@ last_of() { pgrep -P "$1" | tail -n 1; }
 state=
 declare -A limit=([KILL]=5000 [STOP]=8000)  # ms: mpirun sees a death; silence must last 3 s
 for signal in KILL STOP; do
-  words=(train number.csv --starts 16 --memory 3 --threads 1 -q -o late.json --checkpoint state)
+  words=(train number.csv --starts 28 --memory 3 --threads 1 -q -o late.json --checkpoint state)
   [ -z "$state" ] || words=(train --resume state --threads 1 -q)
   mpirun -n 3 --oversubscribe --bind-to none "$build/remede-mpi" "${words[@]}" >log 2>&1 &
   run=$!
   for _ in $(seq 100); do [ ! -e state ] || break; sleep 0.1; done
-  sleep 1
+  sleep 0.5
   killed=$(last_of $run)
   kill -$signal "$killed"
   began=$(date +%s%N)
@@ -58,9 +58,23 @@ for signal in KILL STOP; do
   grep -q 'rank [12]' log || { echo "expected a line that names the rank"; cat log; exit 1; }
   state=state
 done
-"$build/remede" train number.csv --starts 16 --memory 3 -q -o whole.json
+"$build/remede" train number.csv --starts 28 --memory 3 -q -o whole.json
 ranks 2 train --resume state --threads 1 -q >log 2>&1 || { cat log; exit 1; }
 same whole.json late.json "resumed with another number of ranks"
+
+# A rank that stands still when the model is there already: the run ends all the same.
+mpirun -n 2 --oversubscribe --bind-to none "$build/remede-mpi" train class.csv --starts 4 --updates 100 --threads 1 -q -o end.json >log 2>&1 &
+run=$!
+killed=
+for _ in $(seq 100); do [ -z "$killed" ] || break; sleep 0.05; killed=$(last_of $run || true); done
+while [ ! -e end.json ] && kill -0 $run 2>/dev/null; do :; done
+kill -STOP "$killed" 2>/dev/null && stood=yes || stood=no  # no: it was gone already
+began=$(date +%s%N)
+if wait $run && [ $stood = yes ]; then echo "expected the run to say that a rank stood still"; exit 1; fi
+took=$((($(date +%s%N) - began) / 1000000))
+kill -KILL "$killed" 2>/dev/null || true
+[ $took -lt ${limit[STOP]} ] || { echo "expected the end within ${limit[STOP]} ms, got $took"; exit 1; }
+[ -s end.json ] || { echo "expected the model"; exit 1; }
 
 # What one rank cannot read, rank 0 says, once.
 if ranks 2 train nowhere.csv -q >log 2>&1; then echo "expected an error"; exit 1; fi

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdio>
+#include <cstdlib>
 #include <deque>
 #include <mutex>
 #include <thread>
@@ -69,6 +71,17 @@ class RankPeers final : public Peers {
     for (std::size_t r = 1; r < ranks_.size(); ++r) wire_.send(static_cast<int>(r), kCancel, to.bytes());
   }
 
+  // Tells the other ranks, once, that the run is over.
+  void tell_end() {
+    if (told_end_.exchange(true)) return;
+    for (std::size_t r = 1; r < ranks_.size(); ++r) wire_.send(static_cast<int>(r), kQuit, "");
+  }
+  // The same, and waits until each has answered, or until one is lost.
+  void end() {
+    tell_end();
+    for (Nap nap; !silent_ && !all_left(); std::this_thread::sleep_for(nap.next())) watch();
+  }
+
   bool silent() const { return silent_; }
   std::string lost() override {
     const std::lock_guard lock(mutex_);
@@ -85,8 +98,14 @@ class RankPeers final : public Peers {
     std::string fit;            // what it fits; empty before it is ready
     std::uint64_t threads = 0;  // 0 before that
     std::uint64_t busy = 0;     // jobs
+    bool left = false;          // and says nothing more
     Clock::time_point heard = Clock::now();
   };
+
+  bool all_left() {
+    const std::lock_guard lock(mutex_);
+    return std::all_of(ranks_.begin() + 1, ranks_.end(), [](const Rank& rank) { return rank.left; });
+  }
 
   // All of what follows: REQUIRES the lock.
 
@@ -131,7 +150,7 @@ class RankPeers final : public Peers {
       for (Rank& rank : ranks_) rank.heard = now;
     listened_ = now;
     for (std::size_t r = 1; r < ranks_.size(); ++r)
-      if (now - ranks_[r].heard >= kLost) {
+      if (!ranks_[r].left && now - ranks_[r].heard >= kLost) {
         silent_ = true;
         lose(fmt::format("rank {} was lost: nothing was heard of it for {} s", r, kLost.count() / 1000));
       }
@@ -141,6 +160,7 @@ class RankPeers final : public Peers {
     const auto r = static_cast<std::size_t>(message.rank);
     ranks_[r].heard = Clock::now();
     ByteReader from(message.bytes, fmt::format("message of rank {}", r));
+    if (message.tag == kLeft) ranks_[r].left = true;
     if (message.tag == kFailed) lose(fmt::format("rank {}: {}", r, message.bytes));
     if (message.tag == kReady) {
       from.get(ranks_[r].threads);
@@ -157,14 +177,20 @@ class RankPeers final : public Peers {
   Wire& wire_;
   std::atomic<std::size_t> hands_ = 0;
   std::atomic<bool> silent_ = false;  // a rank cannot be waited for
-  std::mutex mutex_;                  // of what follows
-  std::vector<Rank> ranks_;           // rank 0 is this one
+  std::atomic<bool> told_end_ = false;
+  std::mutex mutex_;         // of what follows
+  std::vector<Rank> ranks_;  // rank 0 is this one
   std::deque<Answer> answers_;
   std::string fit_;
   std::string lost_;          // why this cannot go on, or empty
   std::uint64_t number_ = 0;  // of the last job
   Clock::time_point listened_ = Clock::now();
 };
+
+[[noreturn]] void give_up() {
+  std::fputs("remede: a rank was lost: it did not end with the others\n", stderr);
+  std::_Exit(1);
+}
 
 class MpiRanks final : public Ranks {
  public:
@@ -184,10 +210,13 @@ class MpiRanks final : public Ranks {
 
   ~MpiRanks() override {
     signs_.reset();
-    if (rank_ == 0)
-      for (int r = 1; r < count_; ++r) wire_.send(r, kQuit, "");
+    if (rank_ > 0 && !left_) wire_.send(0, kLeft, "");
+    if (rank_ == 0) left_ ? peers_->tell_end() : peers_->end();
     wire_.flush(kFarewell);
-    if (!left_ && !peers_->silent() && wire_.idle()) MPI_Finalize();
+    if (left_ || peers_->silent() || !wire_.idle()) return;
+    std::unique_ptr<Repeat> guard;  // MPI_Finalize() waits for every rank, also for one that stands still
+    if (rank_ == 0) guard = std::make_unique<Repeat>(kLost, [] { give_up(); });
+    MPI_Finalize();
   }
   MpiRanks(const MpiRanks&) = delete;
   MpiRanks& operator=(const MpiRanks&) = delete;
@@ -197,6 +226,10 @@ class MpiRanks final : public Ranks {
   Peers& peers() override { return *peers_; }
   void leave() override { left_ = true; }
   std::string lost() override { return peers_->lost(); }
+  void end() override {
+    peers_->end();
+    if (const std::string why = lost(); !why.empty()) throw Error(why);
+  }
 
   void serve(const std::string& fit, int threads, const DoJob& work) override {
     left_ = !serve_jobs(wire_, fit, threads, work);

@@ -29,6 +29,8 @@ class Ranks {
   // Rank 0, from any thread: why the run must end, where a rank was lost; else empty. The fit must be stopped then:
   // nobody answers any more.
   virtual std::string lost() = 0;
+  // Rank 0: ends the other ranks and waits until each has answered. Throws Error where one is silent for too long.
+  virtual void end() = 0;
 
   // Other ranks: does jobs until rank 0 has no more, `threads` of them at once (0: all of the machine's). `fit`: what
   // rank 0 must have said to Peers::begin().

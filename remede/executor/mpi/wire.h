@@ -23,6 +23,7 @@ enum Tag : int {
   kAnswer,  // to rank 0: number, bytes
   kCancel,  // from rank 0: jobs up to this number
   kQuit,    // from rank 0
+  kLeft,    // to rank 0, after kQuit: the last message
   kAlive,   // to rank 0, again and again
   kFailed,  // to rank 0: why
 };
