@@ -1,4 +1,5 @@
 // Small files of every form, damaged in every byte: each loads to a sound model or gives a one-line Error.
+#include <array>
 #include <bitset>
 #include <string>
 
@@ -8,6 +9,7 @@
 #include "remede/model/file.h"
 #include "remede/model/predict.h"
 #include "support/random_model.h"
+#include "support/sanitized.h"
 
 namespace remede {
 namespace {
@@ -58,14 +60,18 @@ void try_file(const std::string& text, Outcome& outcome) {
   }
 }
 
-Outcome damage_every_byte(const Model& model) {
+// Five kinds of damage to each byte; under the sanitizers, one of them, which differs from byte to byte and form to
+// form.
+Outcome damage_every_byte(const Model& model, std::size_t form = 0) {
   const std::string file = to_json(model);
   Outcome outcome;
   for (std::size_t i = 0; i < file.size(); ++i) {
     const char flipped = static_cast<char>(static_cast<unsigned char>(file[i]) ^ (1U << (i % 8)));
-    for (const char byte : {'\0', '\xFF', flipped, '7', '"'}) {
+    const std::array<char, 5> damages = {'\0', '\xFF', flipped, '7', '"'};
+    for (std::size_t k = 0; k < damages.size(); ++k) {
+      if (test::kSanitized && (i + form) % damages.size() != k) continue;
       std::string damaged = file;
-      damaged[i] = byte;
+      damaged[i] = damages[k];
       try_file(damaged, outcome);
       if (testing::Test::HasFatalFailure()) ADD_FAILURE() << "byte " << i << " of " << file;
     }
@@ -78,7 +84,7 @@ class HostileFile : public testing::TestWithParam<unsigned> {};
 TEST_P(HostileFile, EveryByteDamaged) {
   const unsigned form = GetParam();
   const Task task = std::bitset<5>(form).count() % 2 == 0 ? Task::kClassification : Task::kRegression;
-  const Outcome outcome = damage_every_byte(small_model(test::form_number(form), task, 1));
+  const Outcome outcome = damage_every_byte(small_model(test::form_number(form), task, 1), form);
   EXPECT_GT(outcome.loaded, 0);  // a digit changed in a weight is still a model
   EXPECT_GT(outcome.refused, outcome.loaded);
 }
