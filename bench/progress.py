@@ -105,12 +105,15 @@ def judge(name, shown, length):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("tasks", nargs="*", choices=[*TASKS], default=[])
+    parser.add_argument("tasks", nargs="*", metavar="TASK", help=f"of {', '.join(TASKS)}; default: all")
     parser.add_argument("--remede", default=str(pathlib.Path(__file__).resolve().parent.parent / "build" / "remede"))
     parser.add_argument("--interrupt", action="store_true", help="also press Ctrl-C in every phase")
     parser.add_argument("--threads", default="0")
     parser.add_argument("--effort", default="default", help="quick for a short look")
     args = parser.parse_args()
+    for name in args.tasks:
+        if name not in TASKS:
+            parser.error(f"expected tasks among {', '.join(TASKS)}, got {name}")
     worst, slowest = 1.0, 0.0
     with tempfile.TemporaryDirectory() as folder:
         for name in args.tasks or TASKS:

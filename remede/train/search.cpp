@@ -97,11 +97,9 @@ class Search {
     starts_.clear();
     if (stage == stages_.size()) return;
     const std::vector<StartPlan>& plans = stages_[stage].starts;
-    first_round_ = plans.front().first_round;
-    // If an earlier stage has nearly solved the task, the first round of this stage is short.
-    for (const Start& start : done_)
-      if (start.best_loss() <= recipe_.nearly_solved * solved_)
-        first_round_ = std::min(first_round_, static_cast<std::uint64_t>(recipe_.nearly_solved_round));
+    double least = std::numeric_limits<double>::infinity();
+    for (const Start& start : done_) least = std::min(least, start.best_loss());
+    first_round_ = first_round_of(stage, least);
     set_length();
     const std::size_t copies = folds_.size();
     for (std::size_t i = 0; i < plans.size(); ++i) starts_.emplace_back(copies);
@@ -131,6 +129,13 @@ class Search {
     growing.stop = [this] { return session_.halt(); };
     share(growing, threads_, session_.peers());
     whole_ = std::erase_if(starts_, [](const Start& start) { return !start.begun(); }) == 0;
+  }
+
+  // Updates. If an earlier stage has nearly solved the task, the first round of a stage is short.
+  std::uint64_t first_round_of(std::size_t stage, double least) const {
+    const std::uint64_t planned = stages_[stage].starts.front().first_round;
+    if (!(least <= recipe_.nearly_solved * solved_)) return planned;
+    return std::min(planned, static_cast<std::uint64_t>(recipe_.nearly_solved_round));
   }
 
   void set_length() { length_ = updates_in_round(round_, first_round_, starts_plan().budget_share); }
@@ -190,7 +195,7 @@ class Search {
     const std::lock_guard lock(pace_mutex_);
     add(time, this_round_);
     paces_[stage_] = this_round_;
-    session_.expect(seconds_left(), stage_ == 0 && stages_.size() > 1 && !(least_ <= solved_));
+    session_.expect(seconds_left(), stage_ + 1 < stages_.size() && !(least_ <= solved_));
   }
 
   // Stages that have not begun: a few updates of some starts that are thrown away.
@@ -211,7 +216,7 @@ class Search {
   StageSize size_of(std::size_t stage) const {
     const std::vector<StartPlan>& starts = stages_[stage].starts;
     const StartPlan& plan = starts.front();
-    const std::uint64_t first = stage == stage_ ? first_round_ : plan.first_round;
+    const std::uint64_t first = stage == stage_ ? first_round_ : first_round_of(stage, least_);
     return {starts.size(),    folds_.size(),     finalists_,      first,
             plan.validations, plan.budget_share, plan.first_kept, session_.hands(threads_)};
   }
