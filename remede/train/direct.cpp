@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "remede/executor/remote/job.h"
+#include "remede/train/contexts.h"
 #include "remede/train/greedy_tree.h"
 #include "remede/train/identify.h"
 #include "remede/train/score.h"
@@ -24,6 +26,9 @@ void fields(T& g, auto&& each) {
 namespace {
 
 constexpr std::size_t kLeastInLeaf[] = {1, 5, 20};  // steps with a target in a leaf of a greedy tree: all are tried
+
+constexpr double kNatsPerNumber[] = {
+    1, 4};  // of likelihood that a number of a machine of contexts must gain: both are tried
 
 constexpr double kMostSystemNumbers =
     5e5;  // steps times inputs: the regressors of an identification are kept in memory
@@ -66,16 +71,15 @@ std::size_t targets_in(const Sequences& data) {
       std::count_if(data.weight.begin(), data.weight.end(), [](float w) { return w > 0.0F; }));
 }
 
+using LearnMachine = std::function<std::optional<SymbolMachine>(const Sequences& training)>;
+
 // A machine for every fold, or nothing. Machines are learned from raw data: symbols have no scale.
 std::optional<DirectCandidate> machine_candidate(const Schema& schema, const std::vector<Prepared>& folds,
-                                                 const Config& config, MergeTest test) {
+                                                 const Config& config, const LearnMachine& learn) {
   DirectCandidate candidate;
   double wrong = 0, loss = 0;
   for (const Prepared& fold : folds) {
-    MergingLimits limits;
-    limits.symbols = static_cast<std::size_t>(config.recipe.machine_symbols);
-    limits.states = static_cast<std::size_t>(config.recipe.machine_states);
-    const auto machine = merge_states(fold.training, test, limits);
+    const std::optional<SymbolMachine> machine = learn(fold.training);
     if (!machine) return std::nullopt;
     candidate.copies.push_back(model_of_tree(tree_of(*machine), schema, fold, config, false));
     const Score s = score(candidate.copies.back(), fold.validation);
@@ -98,12 +102,23 @@ bool makes_no_mistake(const DirectCandidate& machine, const std::vector<Prepared
 }
 
 void add_machines(const Schema& schema, const std::vector<Prepared>& folds, const Config& config, DirectModels& found) {
+  MergingLimits limits;
+  limits.symbols = static_cast<std::size_t>(config.recipe.machine_symbols);
+  limits.states = static_cast<std::size_t>(config.recipe.machine_states);
   for (const MergeTest test : {MergeTest::kExact, MergeTest::kStatistical}) {
-    std::optional<DirectCandidate> machine = machine_candidate(schema, folds, config, test);
+    std::optional<DirectCandidate> machine = machine_candidate(
+        schema, folds, config, [&](const Sequences& training) { return merge_states(training, test, limits); });
     if (!machine) continue;
     found.solved = test == MergeTest::kExact && config.trees == 1 && makes_no_mistake(*machine, folds, config.recipe);
     found.candidates.push_back(std::move(*machine));
     if (found.solved) return;
+  }
+  for (const double nats : kNatsPerNumber) {
+    const ContextLimits of_contexts{limits.symbols, limits.states,
+                                    static_cast<std::size_t>(config.recipe.machine_order), nats};
+    std::optional<DirectCandidate> machine = machine_candidate(
+        schema, folds, config, [&](const Sequences& training) { return learn_contexts(training, of_contexts); });
+    if (machine) found.candidates.push_back(std::move(*machine));
   }
 }
 
@@ -184,7 +199,9 @@ void add_greedy_trees(const Schema& schema, const std::vector<Prepared>& folds, 
     else if (!best || better(*grown[i], *best))
       best = std::move(*grown[i]);
   }
-  if (best) found.candidates.push_back(std::move(*best));
+  if (!best) return;
+  found.signal_loss = std::min(found.signal_loss, best->loss);
+  found.candidates.push_back(std::move(*best));
 }
 
 void add_systems(const Schema& schema, const std::vector<Prepared>& folds, const Config& config,
@@ -219,6 +236,7 @@ void add_systems(const Schema& schema, const std::vector<Prepared>& folds, const
           levenberg(systems[kept].parameters, all.training, all.continues, nullptr, all.fill, options, stop);
       return std::optional(model_of_tree(harden(again.parameters), schema, folds[kept], config, true));
     };
+    found.signal_loss = std::min(found.signal_loss, candidate.loss);
     found.candidates.push_back(std::move(candidate));
   }
 }

@@ -28,6 +28,8 @@ struct DirectCandidate {
 struct DirectModels {
   std::vector<DirectCandidate> candidates;
   bool solved = false;  // the first is a machine that makes no mistake on training and validation data
+  // The lowest loss of a static tree or a system: below that of a constant, the data are signals rather than events.
+  double signal_loss = std::numeric_limits<double>::infinity();
 };
 
 // What the configuration allows and the data suggest. Stops early, with what is finished, when `stop` says so.

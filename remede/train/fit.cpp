@@ -38,13 +38,13 @@ double seconds_of_polish(const StartPlan& plan, const Config& config, const Pace
 }
 
 // `small`: seconds of the search for small models, which follows unless the task is solved.
-SearchResult run_recipe(const Config& config, const Schema& schema, const std::vector<Prepared>& folds, double small,
-                        Session& session, Rows* rows) {
+SearchResult run_recipe(const Config& config, const Schema& schema, const std::vector<Prepared>& folds,
+                        double signal_loss, double small, Session& session, Rows* rows) {
   const Prepared& prepared = folds.front();
   std::vector<const TrainingData*> data;
   for (const Prepared& fold : folds) data.push_back(&fold.data);
   if (!config.recipe.single_start) {
-    const std::vector<Portfolio> stages = draw_portfolios(config, prepared.data, folds.size());
+    const std::vector<Portfolio> stages = draw_portfolios(config, prepared.data, folds.size(), signal_loss);
     const auto after = [&](std::size_t finalists, const Pace& pace, bool solved) {
       const bool smaller = small > 0 && !solved;  // then it is rarely a finalist that is chosen and polished
       return seconds_of_choice(finalists, folds, config, pace.validation()) +
@@ -250,7 +250,7 @@ Fit fit(const Dataset& training, const Dataset* validation, const Config& asked,
       training.schema, folds, config, [&] { return session.halt(); }, session.peers());
   SearchResult found;
   if (!direct.solved) {
-    found = run_recipe(config, training.schema, folds, small_seconds, session, rows);
+    found = run_recipe(config, training.schema, folds, direct.signal_loss, small_seconds, session, rows);
     drop_hopeless(found, config.recipe, direct);
   }
   if (session.stop())

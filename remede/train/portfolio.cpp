@@ -72,11 +72,15 @@ void fix(const Config& config, StartPlan& plan) {
   if (config.memory) plan.shape.n_m = *config.memory;
 }
 
+double mean_length(const Sequences& training) {
+  return static_cast<double>(training.steps()) / static_cast<double>(training.count());
+}
+
 // About a thousand steps of data in an update: enough for a fair gradient, few enough for many updates. Not fewer than
 // the kernels have lanes: those would be idle.
 int batch_for(const Config& config, const Sequences& training) {
   if (config.batch) return *config.batch;
-  const double length = static_cast<double>(training.steps()) / static_cast<double>(training.count());
+  const double length = mean_length(training);
   const double most = config.recipe.batch_most;
   return static_cast<int>(std::clamp(config.recipe.batch_steps / length,
                                      std::min(static_cast<double>(config.recipe.batch_least), most), most));
@@ -91,7 +95,7 @@ int starts_of(const Config& config) {
 // Updates that show so many steps: a signal is learned from many of them. Fewer where sequences are too few to fill the
 // lanes, since the time an update takes is that of its longest sequence.
 std::uint64_t signal_round(const Recipe& recipe, int batch, const Sequences& training) {
-  const double length = static_cast<double>(training.steps()) / static_cast<double>(training.count());
+  const double length = mean_length(training);
   const double sequences = std::min(static_cast<double>(batch), static_cast<double>(training.count()));
   const double passes =
       std::max(recipe.signal_passes, recipe.signal_epochs * static_cast<double>(training.count()) / sequences);
@@ -107,14 +111,37 @@ std::size_t sequences_of(const TrainingData& data) {
          static_cast<std::size_t>(std::count(data.continues.begin(), data.continues.end(), std::uint8_t{1}));
 }
 
-// Updates of an event stage's first round. A recording that has the lanes for itself takes as long as sixteen, and
-// holds no more events than one.
-std::uint64_t event_round(const Recipe& recipe, const Sequences& training) {
+// Updates of an event stage's first round that shows so many steps.
+std::uint64_t event_updates(const Recipe& recipe, double steps, double steps_of_update) {
   const auto usual = static_cast<std::uint64_t>(recipe.event_round);
-  if (training.count() >= kLanes) return usual;  // fewer sequences take as long
-  const double length = static_cast<double>(training.steps()) / static_cast<double>(training.count());
   const auto fewest = std::min(usual, static_cast<std::uint64_t>(recipe.event_fewest_updates));
-  return std::clamp(static_cast<std::uint64_t>(recipe.event_idle_lane_steps / length), fewest, usual);
+  return std::clamp(static_cast<std::uint64_t>(steps / steps_of_update), fewest, usual);
+}
+
+// A recording that has the lanes for itself takes as long as sixteen, and holds no more events than one.
+std::uint64_t event_round(const Recipe& recipe, const Sequences& training) {
+  if (training.count() >= kLanes) return static_cast<std::uint64_t>(recipe.event_round);
+  return event_updates(recipe, recipe.event_idle_lane_steps, mean_length(training));  // fewer sequences take as long
+}
+
+// The cost should grow with the data: with folds, few sequences must not cost more than many.
+std::uint64_t scaled_round(const Config& config, std::size_t folds, std::uint64_t updates) {
+  const double scale = scale_of(config).updates * (folds > 1 ? config.recipe.fold_round_share : 1.0);
+  return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(static_cast<double>(updates) * scale));
+}
+
+// Signals are seldom learned in an event stage: it should not take most of the time.
+void doubt_events(const Config& config, const TrainingData& data, std::size_t folds, double signal_loss,
+                  Portfolio& stage) {
+  const Recipe& recipe = config.recipe;
+  if (!(signal_loss < recipe.event_signal_share * constant_loss(data.objective, data.validation))) return;
+  const StartPlan& plan = stage.starts.front();
+  const double steps_of_update = mean_length(data.training) * std::max<double>(plan.batch, kLanes);
+  const std::uint64_t updates =
+      scaled_round(config, folds, event_updates(recipe, recipe.event_signal_steps, steps_of_update));
+  if (updates >= plan.first_round) return;
+  stage.trial = updates;
+  stage.lifted = recipe.event_lifted * signal_loss;
 }
 
 // Noise on every value. Where there are more data, starts with noise did not do better on validation data; nor where
@@ -140,19 +167,13 @@ bool needs_offsets(const Recipe& recipe, const TrainingData& data) {
 // A start of few updates is cheap: there can be more of them.
 int signal_starts(const Config& config, const Sequences& training) {
   const int batch = batch_for(config, training);
-  const double length = static_cast<double>(training.steps()) / static_cast<double>(training.count());
+  const double length = mean_length(training);
   const double sequences =
       std::max<double>(kLanes, std::min(static_cast<double>(batch), static_cast<double>(training.count())));
   const double steps = static_cast<double>(signal_round(config.recipe, batch, training)) * length * sequences;
   return static_cast<int>(starts_of(config) *
                           std::clamp(config.recipe.signal_quick_start * config.recipe.signal_round_steps / steps, 1.0,
                                      config.recipe.signal_more_starts));
-}
-
-// The cost should grow with the data: with folds, few sequences must not cost more than many.
-std::uint64_t scaled_round(const Config& config, std::size_t folds, std::uint64_t updates) {
-  const double scale = scale_of(config).updates * (folds > 1 ? config.recipe.fold_round_share : 1.0);
-  return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(static_cast<double>(updates) * scale));
 }
 
 // --updates and --epochs: all rounds become shorter alike, so that a start that goes all the way keeps to them.
@@ -181,7 +202,8 @@ bool leaves_form_open(const Config& config) {
          !config.write_reads && !config.write_bias && !config.leaf_output && !config.output_order;
 }
 
-std::vector<Portfolio> draw_portfolios(const Config& config, const TrainingData& data, std::size_t folds) {
+std::vector<Portfolio> draw_portfolios(const Config& config, const TrainingData& data, std::size_t folds,
+                                       double signal_loss) {
   const Recipe& recipe = config.recipe;
   const Sequences& training = data.training;
   enum class Regime { kEvent, kEventAgain, kSignal };
@@ -227,6 +249,7 @@ std::vector<Portfolio> draw_portfolios(const Config& config, const TrainingData&
       plan.stream = number;
       stage.starts.push_back(plan);
     }
+    if (regime != Regime::kSignal) doubt_events(config, data, folds, signal_loss, stage);
     limit_updates(config, training.count(), stage);
   }
   return stages;

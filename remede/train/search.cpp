@@ -131,14 +131,22 @@ class Search {
     whole_ = std::erase_if(starts_, [](const Start& start) { return !start.begun(); }) == 0;
   }
 
+  std::uint64_t full_round(std::size_t stage) const { return stages_[stage].starts.front().first_round; }
   // Updates. If an earlier stage has nearly solved the task, the first round of a stage is short.
   std::uint64_t first_round_of(std::size_t stage, double least) const {
-    const std::uint64_t planned = stages_[stage].starts.front().first_round;
+    const std::uint64_t planned = stages_[stage].trial > 0 ? stages_[stage].trial : full_round(stage);
     if (!(least <= recipe_.nearly_solved * solved_)) return planned;
     return std::min(planned, static_cast<std::uint64_t>(recipe_.nearly_solved_round));
   }
 
-  void set_length() { length_ = updates_in_round(round_, first_round_, starts_plan().budget_share); }
+  void set_length() {
+    std::uint64_t done = 0;
+    for (const Start& start : starts_)
+      for (const auto& copy : start.copies) done = std::max(done, copy->updates());
+    const auto until = static_cast<std::uint64_t>(starts_plan().budget_share *
+                                                  static_cast<double>(updates_after(round_ + 1, first_round_)));
+    length_ = until - std::min(until, done);
+  }
   const StartPlan& starts_plan() const { return stages_[stage_].starts.front(); }
 
   // One round: every survivor advances, and the worse half goes. When few are left, or enough are solved, they are
@@ -171,9 +179,20 @@ class Search {
       end_stage();
       return;
     }
-    drop();
-    ++round_;
+    if (!lift_doubt()) {
+      drop();
+      ++round_;
+    }
     set_length();
+  }
+
+  // The rounds of a stage in doubt become as long as others, this one included, as soon as a start does far better than
+  // the model that raised the doubt.
+  bool lift_doubt() {
+    const Portfolio& stage = stages_[stage_];
+    if (stage.trial == 0 || first_round_ != stage.trial || !(starts_.front().best_loss() < stage.lifted)) return false;
+    first_round_ = full_round(stage_);
+    return true;
   }
 
   // A solved stage is the last.

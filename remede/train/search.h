@@ -58,14 +58,20 @@ struct Portfolio {
   std::vector<StartPlan> starts;
   double entry = std::numeric_limits<double>::infinity();  // passed over where no loss so far is below this times that
                                                            // of a constant answer
+  // Where a simpler model predicts so well that the stage is in doubt: its first round has no more updates than this
+  // until a start has a far lower loss than that model. 0: it is not in doubt.
+  std::uint64_t trial = 0;
+  double lifted = 0;  // the loss below which it is no longer in doubt
 };
 
 // Whether nothing in the configuration fixes the form of the model: then models whose cells have laws may compete.
 bool leaves_form_open(const Config& config);
 
 // The portfolios of the recipe, one per stage: what the configuration fixes, the rest drawn from each start's own
-// random stream. `folds`: how many such data a start is trained on.
-std::vector<Portfolio> draw_portfolios(const Config& config, const TrainingData& data, std::size_t folds = 1);
+// random stream. `folds`: how many such data a start is trained on. `signal_loss`: the lowest loss of a static tree or
+// a linear system, as far as there is one.
+std::vector<Portfolio> draw_portfolios(const Config& config, const TrainingData& data, std::size_t folds = 1,
+                                       double signal_loss = std::numeric_limits<double>::infinity());
 
 // REQUIRES: at least one fold. They outlive the call.
 // `seconds_after(finalists, pace, solved)`: how long what follows the search will take, for the forecast.

@@ -2,55 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
-#include <map>
 
 #include "remede/base/arithmetic.h"
+#include "remede/train/symbols.h"
 
 namespace remede {
 namespace {
 
 constexpr std::int32_t kNone = -1;
-
-// The distinct rows of inputs, in order of appearance, and the symbol of every step. Empty where there are too many.
-class Symbols {
- public:
-  Symbols(const Sequences& data, std::size_t limit) {
-    const auto n_x = static_cast<std::size_t>(data.n_x);
-    std::vector<std::uint32_t> key(n_x);
-    std::map<std::vector<std::uint32_t>, std::int32_t> known;
-    of_step.reserve(data.steps());
-    for (std::size_t t = 0; t < data.steps(); ++t) {
-      for (std::size_t i = 0; i < n_x; ++i) key[i] = bits_of(data.x[t * n_x + i]);
-      const auto [at, is_new] = known.try_emplace(key, static_cast<std::int32_t>(known.size()));
-      if (is_new && known.size() > limit) {
-        too_many = true;
-        return;
-      }
-      if (is_new)
-        inputs.insert(inputs.end(), data.x.begin() + static_cast<std::ptrdiff_t>(t * n_x),
-                      data.x.begin() + static_cast<std::ptrdiff_t>((t + 1) * n_x));
-      of_step.push_back(at->second);
-    }
-    count = known.size();
-  }
-
-  bool too_many = false;
-  std::size_t count = 0;
-  std::vector<float> inputs;          // (count, n_x)
-  std::vector<std::int32_t> of_step;  // (steps)
-
- private:
-  // All missing values are one, and so are the two zeros.
-  static std::uint32_t bits_of(float value) {
-    if (std::isnan(value)) return 0x7fc00000U;
-    if (value == 0.0F) return 0U;
-    std::uint32_t bits = 0;
-    std::memcpy(&bits, &value, sizeof bits);
-    return bits;
-  }
-};
 
 // The prefix tree, and the machine that it becomes as nodes are merged. A merge of two nodes adds the second, with all
 // that follows it, to the first. Merges are tried and undone through a log.

@@ -103,6 +103,24 @@ TEST(Portfolio, EffortScalesStartsAndUpdates) {
   EXPECT_EQ(size(Effort::kThorough), std::pair(std::size_t{128}, std::uint64_t{800}));
 }
 
+TEST(Portfolio, EventStagesAreShortWhereASimplerModelPredictsWell) {
+  TrainingData data = recordings(40, 500);
+  data.validation = data.training;
+  const Config config;
+  const double constant = constant_loss(data.objective, data.validation);
+  const auto trial = [&](const TrainingData& of, double loss) {
+    return draw_portfolios(config, of, 1, loss).front().trial;
+  };
+  EXPECT_GT(trial(data, 0.5 * constant), 0U);
+  EXPECT_LT(trial(data, 0.5 * constant), draw_portfolios(config, data).front().starts.front().first_round);
+  EXPECT_EQ(trial(data, 0.9 * constant), 0U);
+  EXPECT_EQ(draw_portfolios(config, data).front().trial, 0U);
+  EXPECT_EQ(draw_portfolios(config, data, 1, 0.5 * constant).back().trial, 0U) << "the signal stage is not in doubt";
+  TrainingData brief = recordings(600, 20);
+  brief.validation = brief.training;
+  EXPECT_EQ(trial(brief, 0.5 * constant), 0U) << "few steps are cheap";
+}
+
 // Steps one after the other in the first rounds of all stages, which is what time is made of: sixteen sequences go side
 // by side.
 double cost(std::size_t sequences, std::size_t length, std::size_t folds) {

@@ -110,6 +110,22 @@ TEST(Search, ASolvedStageIsTheLast) {
   for (const std::uint64_t stream : streams(result)) EXPECT_LT(stream, 6U);
 }
 
+TEST(Search, AStageInDoubtIsShortUntilAStartDoesFarBetter) {
+  const TrainingData data = search_data();
+  const auto updates = [&](double lifted) {
+    Portfolio stage = small_portfolio(9);
+    stage.trial = 5;
+    stage.lifted = lifted;
+    std::vector<std::uint64_t> ends;
+    Callbacks callbacks;
+    callbacks.progress = [&](const Progress& p) { ends.push_back(p.updates); };
+    run_search({stage}, data, callbacks);
+    return ends;
+  };
+  EXPECT_EQ(updates(0.0), (std::vector<std::uint64_t>{5, 10, 20}));
+  EXPECT_EQ(updates(1e9), (std::vector<std::uint64_t>{5, 20, 40, 80})) << "the first round goes on with all starts";
+}
+
 TEST(Search, SameResultForAnyNumberOfThreads) {
   const TrainingData data = search_data();
   const std::vector<Portfolio> stages = {small_portfolio(6), small_portfolio(3, 6)};
