@@ -42,6 +42,7 @@ SearchResult run_recipe(const Config& config, const Schema& schema, const std::v
                         double signal_loss, double small, Session& session, Rows* rows) {
   const Prepared& prepared = folds.front();
   std::vector<const TrainingData*> data;
+  data.reserve(folds.size());
   for (const Prepared& fold : folds) data.push_back(&fold.data);
   if (!config.recipe.single_start) {
     const std::vector<Portfolio> stages = draw_portfolios(config, prepared.data, folds.size(), signal_loss);
@@ -74,6 +75,7 @@ Model model_of(const Finalist& finalist, const Prepared& prepared, const Schema&
 
 Model assemble_kept(const std::vector<Candidate>& candidates) {
   std::vector<const Model*> models;
+  models.reserve(candidates.size());
   for (const Candidate& c : candidates) models.push_back(&c.model());
   return assemble(models);
 }
@@ -85,6 +87,7 @@ Score score_held_out(const std::vector<Candidate>& candidates, const std::vector
   double squares = 0;
   for (std::size_t f = 0; f < folds.size(); ++f) {
     std::vector<const Model*> models;
+    models.reserve(candidates.size());
     for (const Candidate& c : candidates) models.push_back(&c.copies[f]);
     const Score s = score(assemble(models), folds[f].validation, threads);
     sum.sequences += s.sequences;
