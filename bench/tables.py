@@ -4,9 +4,9 @@
     build/real-venv/bin/python bench/tables.py [--folds 5] [--tables iris,wine] [--accurate] [--remede build/remede] [--data ../shared/data]
 
 Every table is cut into folds; each fold is the test part once. remede gets the other rows and default settings with --memory 0: every row is a
-sequence of one step. CART gets the same rows and chooses its leaves (2 to 128, or no limit) and the least rows of a leaf (1, 5, 20) by five-fold
+sequence of one step. CART gets the same rows and chooses the number of its leaves (2 to 128, or no limit) and the minimum rows of a leaf (1, 5, 20) by five-fold
 cross-validation within them. Score: accuracy, or R2. `level`: the mean of the paired differences is within their standard error.
-Tables of more than 4,000 rows are thinned to a random 4,000. Needs numpy and scikit-learn; tables in --data are skipped where it is missing.
+Tables of more than 4,000 rows are thinned to a random 4,000. Needs numpy and scikit-learn. The last three tables come from --data; they are skipped where their files are missing.
 """
 import argparse
 import concurrent.futures
@@ -43,9 +43,9 @@ def moons():
     return x, y, True
 
 
-def rows_of(path, separator=","):
+def rows_of(path):
     with open(path, newline="") as file:
-        return list(csv.reader(file, delimiter=separator))
+        return list(csv.reader(file))
 
 
 def robot(data):

@@ -27,9 +27,6 @@ namespace {
 
 constexpr std::size_t kLeastInLeaf[] = {1, 5, 20};  // steps with a target in a leaf of a greedy tree: all are tried
 
-constexpr double kNatsPerNumber[] = {
-    1, 4};  // of likelihood that a number of a machine of contexts must gain: both are tried
-
 constexpr double kMostSystemNumbers =
     5e5;  // steps times inputs: the regressors of an identification are kept in memory
 
@@ -113,7 +110,7 @@ void add_machines(const Schema& schema, const std::vector<Prepared>& folds, cons
     found.candidates.push_back(std::move(*machine));
     if (found.solved) return;
   }
-  for (const double nats : kNatsPerNumber) {
+  for (const double nats : {config.recipe.machine_nats_1, config.recipe.machine_nats_2}) {
     const ContextLimits of_contexts{limits.symbols, limits.states,
                                     static_cast<std::size_t>(config.recipe.machine_order), nats};
     std::optional<DirectCandidate> machine = machine_candidate(

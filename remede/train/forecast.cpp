@@ -13,11 +13,12 @@ void Pace::add(double seconds_of_updates, double count, double seconds_of_valida
   validations += 1;
 }
 
+std::uint64_t updates_until(std::uint64_t rounds, std::uint64_t first_round, double budget_share) {
+  return static_cast<std::uint64_t>(budget_share * static_cast<double>(updates_after(rounds, first_round)));
+}
+
 std::uint64_t updates_in_round(std::uint64_t round, std::uint64_t first_round, double budget_share) {
-  const auto until = [&](std::uint64_t rounds) {
-    return static_cast<std::uint64_t>(budget_share * static_cast<double>(updates_after(rounds, first_round)));
-  };
-  return until(round + 1) - until(round);
+  return updates_until(round + 1, first_round, budget_share) - updates_until(round, first_round, budget_share);
 }
 
 double seconds_of_round(const StageSize& stage, std::uint64_t round, std::size_t starts, const Pace& pace) {

@@ -30,7 +30,8 @@ struct StageSize {
   int threads = 1;
 };
 
-// Updates of one start in a round.
+// Updates of one start in the first `rounds` rounds, and in one of them.
+std::uint64_t updates_until(std::uint64_t rounds, std::uint64_t first_round, double budget_share);
 std::uint64_t updates_in_round(std::uint64_t round, std::uint64_t first_round, double budget_share);
 
 // Seconds for one round of so many starts, and for all rounds after `round`, in which `starts` take part. `finishing`:

@@ -143,8 +143,7 @@ class Search {
     std::uint64_t done = 0;
     for (const Start& start : starts_)
       for (const auto& copy : start.copies) done = std::max(done, copy->updates());
-    const auto until = static_cast<std::uint64_t>(starts_plan().budget_share *
-                                                  static_cast<double>(updates_after(round_ + 1, first_round_)));
+    const std::uint64_t until = updates_until(round_ + 1, first_round_, starts_plan().budget_share);
     length_ = until - std::min(until, done);
   }
   const StartPlan& starts_plan() const { return stages_[stage_].starts.front(); }
@@ -190,7 +189,7 @@ class Search {
   // the model that raised the doubt.
   bool lift_doubt() {
     const Portfolio& stage = stages_[stage_];
-    if (stage.trial == 0 || first_round_ != stage.trial || !(starts_.front().best_loss() < stage.lifted)) return false;
+    if (first_round_ != stage.trial || !(starts_.front().best_loss() < stage.lifted)) return false;
     first_round_ = full_round(stage_);
     return true;
   }

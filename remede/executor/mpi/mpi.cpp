@@ -98,7 +98,7 @@ class RankPeers final : public Peers {
     std::string fit;            // what it fits; empty before it is ready
     std::uint64_t threads = 0;  // 0 before that
     std::uint64_t busy = 0;     // jobs
-    bool left = false;          // and says nothing more
+    bool left = false;          // it has ended, and sends nothing more
     Clock::time_point heard = Clock::now();
   };
 
