@@ -33,7 +33,7 @@ double seconds_after_round(const StageSize& stage, std::uint64_t round, std::siz
                            const Pace& pace) {
   double sum = 0;
   while (!finishing) {
-    starts = survivors_of(starts, stage.finalists, round, stage.first_kept);
+    starts = survivors_of(starts, stage.finalists);
     finishing = starts <= stage.finalists;
     sum += seconds_of_round(stage, ++round, starts, pace);
   }

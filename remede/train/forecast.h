@@ -26,7 +26,6 @@ struct StageSize {
   std::uint64_t first_round = 0;
   std::uint64_t validations = 1;  // in a round
   double budget_share = 1;
-  double first_kept = 0.5;
   int threads = 1;
 };
 

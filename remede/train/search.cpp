@@ -132,10 +132,11 @@ class Search {
   }
 
   std::uint64_t full_round(std::size_t stage) const { return stages_[stage].starts.front().first_round; }
-  // Updates. If an earlier stage has nearly solved the task, the first round of a stage is short.
+  // Updates. If an earlier stage has nearly solved the task, the first round of a stage of another kind is short.
   std::uint64_t first_round_of(std::size_t stage, double least) const {
     const std::uint64_t planned = stages_[stage].trial > 0 ? stages_[stage].trial : full_round(stage);
-    if (!(least <= recipe_.nearly_solved * solved_)) return planned;
+    const bool another_draw = std::isfinite(stages_[stage].entry);
+    if (another_draw || !(least <= recipe_.nearly_solved * solved_)) return planned;
     return std::min(planned, static_cast<std::uint64_t>(recipe_.nearly_solved_round));
   }
 
@@ -236,7 +237,7 @@ class Search {
     const StartPlan& plan = starts.front();
     const std::uint64_t first = stage == stage_ ? first_round_ : first_round_of(stage, least_);
     return {starts.size(),    folds_.size(),     finalists_,      first,
-            plan.validations, plan.budget_share, plan.first_kept, session_.hands(threads_)};
+            plan.validations, plan.budget_share, session_.hands(threads_)};
   }
 
   // REQUIRES: the lock of the paces is held.
@@ -264,7 +265,7 @@ class Search {
   void drop() {
     const auto solved = static_cast<std::size_t>(
         std::count_if(starts_.begin(), starts_.end(), [&](const Start& s) { return s.best_loss() <= solved_; }));
-    std::size_t keep = survivors_of(starts_.size(), finalists_, round_, starts_plan().first_kept);
+    std::size_t keep = survivors_of(starts_.size(), finalists_);
     if (solved >= finalists_) keep = finalists_;
     starts_.erase(starts_.begin() + static_cast<std::ptrdiff_t>(keep), starts_.end());
     finishing_ = keep <= finalists_;
@@ -353,7 +354,7 @@ class Search {
     if (stage_ > stages_.size() || (stage_ < stages_.size() && starts_.empty()))
       fail("checkpoint: expected a stage of this search, got {}", stage_);
     if (stage_ == stages_.size()) return;
-    const std::uint64_t most = rounds_of(stages_[stage_].starts.size(), finalists_, starts_plan().first_kept);
+    const std::uint64_t most = rounds_of(stages_[stage_].starts.size(), finalists_);
     if (round_ > most) fail("checkpoint: expected at most {} rounds, got {}", most, round_);
     if (first_round_ > starts_plan().first_round)
       fail("checkpoint: expected a first round of at most {} updates, got {}", starts_plan().first_round, first_round_);
@@ -400,16 +401,15 @@ std::size_t finalists_of(const Config& config) {
   return static_cast<std::size_t>(std::max(config.recipe.finalists, config.trees));
 }
 
-// The better ones, but not fewer than the finalists.
-std::size_t survivors_of(std::size_t starts, std::size_t finalists, std::uint64_t round, double first_kept) {
-  const double kept = (round == 0 ? first_kept : 0.5) * static_cast<double>(starts);
-  return std::clamp(static_cast<std::size_t>(std::ceil(kept)), std::min(finalists, starts), starts);
+// The better half, but not fewer than the finalists.
+std::size_t survivors_of(std::size_t starts, std::size_t finalists) {
+  return std::clamp((starts + 1) / 2, std::min(finalists, starts), starts);
 }
 
-std::uint64_t rounds_of(std::size_t starts, std::size_t finalists, double first_kept) {
+std::uint64_t rounds_of(std::size_t starts, std::size_t finalists) {
   std::uint64_t rounds = 1;
   for (bool last = false; !last; ++rounds) {
-    starts = survivors_of(starts, finalists, rounds - 1, first_kept);
+    starts = survivors_of(starts, finalists);
     last = starts <= finalists;
   }
   return rounds;

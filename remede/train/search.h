@@ -48,9 +48,8 @@ struct SearchResult {
 // Starts that reach the end of a stage, rounds of a stage that begins with so many, and updates of a start after some
 // rounds: the first two are equally long, then each takes as many updates as all before it.
 std::size_t finalists_of(const Config& config);
-// Of a round; the first keeps another share than the others.
-std::size_t survivors_of(std::size_t starts, std::size_t finalists, std::uint64_t round, double first_kept);
-std::uint64_t rounds_of(std::size_t starts, std::size_t finalists, double first_kept);
+std::size_t survivors_of(std::size_t starts, std::size_t finalists);  // of a round
+std::uint64_t rounds_of(std::size_t starts, std::size_t finalists);
 std::uint64_t updates_after(std::uint64_t rounds, std::uint64_t first_round);
 
 // The starts of one stage.

@@ -40,7 +40,7 @@ FitData::FitData(const TrainingData& data, bool resident)
 }
 
 bool Shapes::compiles(const StartPlan& plan, const FitData& data) {
-  constexpr double kLeastSteps = 2e7;
+  constexpr double kLeastSteps = 1e7;
   const auto sequences = static_cast<double>(data.training.count());
   const double shown = std::min(static_cast<double>(plan.batch), sequences) / std::max(1.0, sequences);
   return shown * static_cast<double>(data.host->training.steps()) * static_cast<double>(plan.first_round) >=
