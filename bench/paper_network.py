@@ -15,7 +15,7 @@ import torch
 PATIENCE = 15  # epochs without a lower validation loss
 BATCH = 32  # sequences
 SETTINGS = {"rate": 0.005, "dropout": 0.1}  # of `remede reproduce`, which tunes nothing
-EPOCHS = 30  # at most, there
+EPOCHS = 60  # at most, there
 
 
 class Network(torch.nn.Module):
