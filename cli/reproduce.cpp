@@ -180,14 +180,11 @@ Trial run_trial(const std::string& method, const TaskParts& parts, std::uint64_t
 
 // Removes the methods that cannot run here. Returns why, by method.
 std::map<std::string, std::string> skip_methods(std::vector<std::string>& methods) {
-  std::map<std::string, std::string> skipped;
-  const auto lstm = std::find(methods.begin(), methods.end(), "lstm");
-  if (lstm == methods.end()) return skipped;
+  if (std::find(methods.begin(), methods.end(), "lstm") == methods.end()) return {};
   const std::string why = why_no_lstm();
-  if (why.empty()) return skipped;
-  skipped["lstm"] = why;
-  methods.erase(lstm);
-  return skipped;
+  if (why.empty()) return {};
+  std::erase(methods, "lstm");
+  return {{"lstm", why}};
 }
 
 void run(ReproduceFlags flags) {
@@ -225,10 +222,10 @@ void add_reproduce(CLI::App& app) {
   verb->add_option("--tasks", flags->tasks, "Tasks to run (default: the five tasks of the paper)")
       ->check(one_of(kTasks))
       ->delimiter(',');
-  verb->add_option(
-          "--methods", flags->methods,
-          "Methods to run (default: all): default, paper-form (its leaf form), paper-recipe (its single start), "
-          "paper-best-of-3 (three longer starts), lstm (needs python3 with PyTorch), random, naive")
+  verb->add_option("--methods", flags->methods,
+                   "Methods to run (default: all): default, paper-form (the paper's leaf form), paper-recipe (its "
+                   "single start), "
+                   "paper-best-of-3 (three longer starts), lstm (needs python3 with PyTorch), random, naive")
       ->check(one_of(kMethods))
       ->delimiter(',');
   verb->add_option("--trials", flags->trials, "Number of trials, with consecutive seeds")
