@@ -20,7 +20,7 @@ def missing(method):
 
 
 class Network:
-    """Recurrent layers one upon the other with dropout between, and a linear head."""
+    """A recurrent network of PyTorch (paper_network.py)."""
 
     def __init__(self, kind, units):
         self.kind, self.units = kind, units
@@ -28,55 +28,18 @@ class Network:
     def suggest(self, trial):
         return {"rate": trial.suggest_float("rate", 1e-4, 3e-2, log=True), "dropout": trial.suggest_float("dropout", 0.0, 0.5)}
 
-    def build(self, n_x, dropout):
-        import torch
-
-        kind, units = self.kind, self.units
-
-        class Net(torch.nn.Module):
-            def __init__(self):
-                super().__init__()
-                sizes = (n_x, *units)
-                self.layers = torch.nn.ModuleList(getattr(torch.nn, kind)(a, b, batch_first=True) for a, b in zip(sizes, units))
-                self.dropout = torch.nn.Dropout(dropout)
-                self.head = torch.nn.Linear(units[-1], 3)
-
-            def forward(self, x):
-                for layer in self.layers:
-                    x = self.dropout(layer(x)[0])
-                return self.head(x)
-        return Net()
-
     def fit(self, parts, args, seed, params, report):
         import torch
+
+        import paper_network
 
         torch.manual_seed(seed)
         torch.set_num_threads(args.threads)
         device = "cuda" if torch.cuda.is_available() else "cpu"
         as_tensors = lambda X, y: (torch.from_numpy(np.stack(X)).to(device), torch.from_numpy(np.stack(y).astype(np.int64) + 1).to(device))
-        x, y = as_tensors(*parts.training)
-        x_held, y_held = as_tensors(*parts.validation)
-        self.net = self.build(x.shape[2], params["dropout"]).to(device)
-        optimiser = torch.optim.Adam(self.net.parameters(), params["rate"])
-        loss_of = lambda a, b: torch.nn.functional.cross_entropy(self.net(a).flatten(0, 1), b.flatten())
-        best, since, kept = np.inf, 0, None
-        for _ in range(args.epochs):
-            self.net.train()
-            for batch in torch.randperm(len(x)).to(device).split(32):
-                optimiser.zero_grad()
-                loss_of(x[batch], y[batch]).backward()
-                torch.nn.utils.clip_grad_norm_(self.net.parameters(), 1.0)
-                optimiser.step()
-            self.net.eval()
-            with torch.no_grad():
-                loss = float(loss_of(x_held, y_held))
-            since += 1
-            if loss < best:
-                best, since, kept = loss, 0, {k: v.clone() for k, v in self.net.state_dict().items()}
-            report(best)
-            if since >= PATIENCE:
-                break
-        self.net.load_state_dict(kept)
+        training = as_tensors(*parts.training)
+        self.net = paper_network.Network(self.kind, self.units, training[0].shape[2], 3, params["dropout"]).to(device)
+        best = paper_network.train(self.net, training, as_tensors(*parts.validation), params["rate"], args.epochs, report)
         self.net.to("cpu")
         return best
 

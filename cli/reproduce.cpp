@@ -1,10 +1,11 @@
 // remede reproduce: the paper's two tables, from our own runs beside the paper's figures.
 #include <algorithm>
-#include <chrono>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,19 +15,21 @@
 #include "cli/common.h"
 #include "cli/declared.h"
 #include "cli/files.h"
+#include "cli/reproduce_lstm.h"
+#include "cli/reproduce_trials.h"
 #include "cli/verbs.h"
-#include "remede/base/error.h"
-#include "remede/base/random.h"
 #include "remede/data/tasks.h"
-#include "remede/model/predict.h"
-#include "remede/train/fit.h"
+#include "remede/train/config.h"
 
 namespace remede {
 namespace {
 
 const std::vector<std::string> kTasks = {"fixed-delay", "fixed-delay-2", "variable-delay", "variable-delay-2",
                                          "sign-memory"};
-const std::vector<std::string> kMethods = {"default", "paper-form", "paper-recipe", "random", "naive"};
+const std::vector<std::string> kMethods = {"default", "paper-form", "paper-recipe", "paper-best-of-3",
+                                           "lstm",    "random",     "naive"};
+
+bool has_tree(const std::string& method) { return method != "lstm" && method != "random" && method != "naive"; }
 
 // What the paper reports, by task.
 struct PaperRow {
@@ -52,106 +55,6 @@ struct ReproduceFlags {
   bool quiet = false;
 };
 
-struct Trial {
-  double accuracy = 0;
-  double recall = 0;  // on the steps whose target is not "0"
-  double nodes = 0;
-  double seconds = 0;
-};
-
-// 60 / 20 / 20 of the generated sequences, in their order: they are independent.
-struct TaskParts {
-  Dataset training, validation, test;
-};
-
-TaskParts make_parts(const std::string& task, TaskOptions options, std::uint64_t seed) {
-  options.seed = seed;
-  const Dataset all = generate(task, options);
-  const auto n = static_cast<std::uint32_t>(all.sequences.count());
-  const std::uint32_t first = n * 6 / 10, second = n * 8 / 10;
-  const auto part = [&](std::uint32_t begin, std::uint32_t end) {
-    std::vector<std::uint32_t> numbers(end - begin);
-    std::iota(numbers.begin(), numbers.end(), begin);
-    Dataset d;
-    d.schema = all.schema;
-    d.sequences = select(all.sequences, numbers);
-    return d;
-  };
-  return {part(0, first), part(first, second), part(second, n)};
-}
-
-// Counts answers against targets.
-class AnswerCount {
- public:
-  explicit AnswerCount(const Schema& schema)
-      : zero_(static_cast<int>(std::find(schema.classes.begin(), schema.classes.end(), "0") - schema.classes.begin())) {
-  }
-  void add(int answer, int label) {
-    right_ += answer == label;
-    ++all_;
-    if (label == zero_) return;
-    remembered_ += answer == label;
-    ++to_remember_;
-  }
-  Trial trial() const {
-    return {static_cast<double>(right_) / static_cast<double>(all_),
-            static_cast<double>(remembered_) / static_cast<double>(std::max<std::int64_t>(1, to_remember_)), 0, 0};
-  }
-
- private:
-  int zero_;
-  std::int64_t right_ = 0, all_ = 0, remembered_ = 0, to_remember_ = 0;
-};
-
-Trial run_random(const TaskParts& parts, std::uint64_t seed) {
-  Random random(seed, 0x677565737300);
-  AnswerCount answers(parts.test.schema);
-  for (const std::int32_t label : parts.test.sequences.label)
-    answers.add(static_cast<int>(random.below(parts.test.schema.classes.size())), label);
-  return answers.trial();
-}
-
-// The commonest training target of each position.
-Trial run_naive(const TaskParts& parts) {
-  const Sequences &training = parts.training.sequences, &test = parts.test.sequences;
-  std::map<std::size_t, std::vector<int>> counts;
-  for (std::size_t s = 0; s < training.count(); ++s)
-    for (std::size_t t = 0; t < training.length(s); ++t) {
-      auto& count = counts[t];
-      count.resize(parts.test.schema.classes.size());
-      ++count[static_cast<std::size_t>(training.label[static_cast<std::size_t>(training.offset[s]) + t])];
-    }
-  AnswerCount answers(parts.test.schema);
-  for (std::size_t s = 0; s < test.count(); ++s)
-    for (std::size_t t = 0; t < test.length(s); ++t) {
-      const std::vector<int>& count = counts[t];
-      const auto mode = static_cast<int>(std::max_element(count.begin(), count.end()) - count.begin());
-      answers.add(mode, test.label[static_cast<std::size_t>(test.offset[s]) + t]);
-    }
-  return answers.trial();
-}
-
-Trial run_fit(const std::string& method, const TaskParts& parts, std::uint64_t seed, int threads) {
-  Config config;
-  config.seed = static_cast<std::int64_t>(seed);
-  config.threads = threads;
-  if (method == "paper-form") config.form = FormChoice::kPaper;
-  if (method == "paper-recipe") config.recipe = paper_recipe();
-  const auto begin = std::chrono::steady_clock::now();
-  const Fit result = fit(parts.training, &parts.validation, config);
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  const Sequences& test = parts.test.sequences;
-  const Predictions said = predict(result.model, test, threads);
-  const auto n_y = static_cast<std::size_t>(result.model.n_y());
-  AnswerCount answers(parts.test.schema);
-  for (std::size_t t = 0; t < test.steps(); ++t)
-    answers.add(arg_max(std::span(said.output).subspan(t * n_y, n_y)), test.label[t]);
-  Trial trial = answers.trial();
-  trial.nodes = result.model.node_count();
-  trial.seconds = seconds;
-  return trial;
-}
-
 std::string cell(const std::vector<double>& values, int digits) {
   if (values.empty()) return "-";
   const double mean = std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
@@ -162,44 +65,130 @@ std::string cell(const std::vector<double>& values, int digits) {
 
 using Results = std::map<std::string, std::map<std::string, std::vector<Trial>>>;  // by method and task
 
-void print_table(const ReproduceFlags& flags, const Results& results, const char* title, double Trial::*field,
-                 int digits, bool fits_only) {
-  print("\n{}\n{:<16}", title, "");
-  for (const std::string& task : flags.tasks) print("  {:>17}", task);
-  print("\n");
-  for (const std::string& method : flags.methods) {
-    if (fits_only && (method == "random" || method == "naive")) continue;
-    print("{:<16}", method);
-    for (const std::string& task : flags.tasks) {
-      std::vector<double> values;
-      for (const Trial& trial : results.at(method).at(task)) values.push_back(trial.*field);
-      print("  {:>17}", cell(values, digits));
-    }
-    print("\n");
-  }
-}
-
 std::size_t task_number(const std::string& task) {
   return static_cast<std::size_t>(std::find(kTasks.begin(), kTasks.end(), task) - kTasks.begin());
 }
 
-void print_results(const ReproduceFlags& flags, const Results& results) {
-  print_table(flags, results, "Accuracy over all steps (Table 1)", &Trial::accuracy, 4, false);
-  for (const PaperRow& row : kPaperAccuracy) {
-    print("{:<16}", row.name);
-    for (const std::string& task : flags.tasks)
-      print("  {:>17}", fmt::format("{:.3f}  ±{:.3f}", row.mean[task_number(task)], row.sd[task_number(task)]));
-    print("\n");
-  }
-  print_table(flags, results, "Recall: accuracy on the steps whose target needs memory", &Trial::recall, 4, false);
-  print_table(flags, results, "Size in nodes, inner and leaves (Table 2)", &Trial::nodes, 1, true);
-  print("{:<16}", "paper: ReMeDe");
-  for (const std::string& task : flags.tasks) print("  {:>17}", fmt::format("{:.1f}", kPaperNodes[task_number(task)]));
-  print("\n");
-  print_table(flags, results, "Seconds for a fit", &Trial::seconds, 2, true);
+double mean_of(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-void run(const ReproduceFlags& flags) {
+// The last cell is the mean over the tasks.
+void print_row(const std::string& name, const std::vector<std::string>& cells, const std::vector<double>& means,
+               int digits) {
+  print("{:<24}", name);
+  for (const std::string& text : cells) print("  {:>17}", text);
+  print("  {:>8.{}f}\n", mean_of(means), digits);
+}
+
+void print_head(const ReproduceFlags& flags, const char* title) {
+  print("\n{}\n{:<24}", title, "");
+  for (const std::string& task : flags.tasks) print("  {:>17}", task);
+  print("  {:>8}\n", "mean");
+}
+
+// `value` gives a number of a trial, or nothing where the method has none: then there is no such row.
+using ValueOf = std::function<std::optional<double>(const Trial&)>;
+
+void print_method(const ReproduceFlags& flags, const Results& results, const std::string& method,
+                  const std::string& suffix, const ValueOf& value, int digits) {
+  std::vector<std::string> cells;
+  std::vector<double> means;
+  for (const std::string& task : flags.tasks) {
+    std::vector<double> values;
+    for (const Trial& trial : results.at(method).at(task))
+      if (const std::optional<double> v = value(trial)) values.push_back(*v);
+    if (values.empty()) return;
+    cells.push_back(cell(values, digits));
+    means.push_back(mean_of(values));
+  }
+  print_row(method + suffix, cells, means, digits);
+}
+
+// A row for each method; where there are raw and pruned trees, two more.
+void print_scores(const ReproduceFlags& flags, const Results& results, const char* title, double TestScore::*field,
+                  int digits, bool trees_only) {
+  print_head(flags, title);
+  const auto of = [field](const std::optional<TestScore>& score) {
+    return score ? std::optional((*score).*field) : std::nullopt;
+  };
+  for (const std::string& method : flags.methods) {
+    if (trees_only && !has_tree(method)) continue;
+    print_method(
+        flags, results, method, "", [&](const Trial& t) { return t.score.*field; }, digits);
+    print_method(
+        flags, results, method, ", pruned", [&](const Trial& t) { return of(t.pruned); }, digits);
+    print_method(
+        flags, results, method, ", raw", [&](const Trial& t) { return of(t.raw); }, digits);
+  }
+}
+
+// `sd`: null where the paper states none.
+void print_paper(const ReproduceFlags& flags, const char* name, const double* mean, const double* sd, int digits) {
+  std::vector<std::string> cells;
+  std::vector<double> means;
+  for (const std::string& task : flags.tasks) {
+    const std::size_t i = task_number(task);
+    cells.push_back(fmt::format("{:.{}f}", mean[i], digits) + (sd ? fmt::format(" ±{:.{}f}", sd[i], digits) : ""));
+    means.push_back(mean[i]);
+  }
+  print_row(name, cells, means, digits);
+}
+
+void print_results(const ReproduceFlags& flags, const Results& results) {
+  print_scores(flags, results, "Accuracy over all steps (Table 1)", &TestScore::accuracy, 4, false);
+  for (const PaperRow& row : kPaperAccuracy) print_paper(flags, row.name, row.mean, row.sd, 3);
+  print_scores(flags, results, "Recall: accuracy on the steps whose target needs memory", &TestScore::recall, 4, false);
+  print_scores(flags, results, "Size in nodes, inner and leaves (Table 2)", &TestScore::nodes, 1, true);
+  print_paper(flags, "paper: ReMeDe", kPaperNodes, nullptr, 1);
+  print_head(flags, "Seconds for a fit");
+  for (const std::string& method : flags.methods)
+    if (method != "random" && method != "naive")
+      print_method(
+          flags, results, method, "", [](const Trial& t) { return t.seconds; }, 2);
+}
+
+nlohmann::ordered_json json_of(const TestScore& score) {
+  return {{"accuracy", score.accuracy}, {"recall", score.recall}, {"nodes", score.nodes}};
+}
+
+nlohmann::ordered_json json_of(const std::string& task, const std::string& method, std::uint64_t seed,
+                               const Trial& trial) {
+  nlohmann::ordered_json json = {{"task", task}, {"method", method}, {"seed", seed}};
+  json.update(json_of(trial.score));
+  json["seconds"] = trial.seconds;
+  if (trial.pruned) json["pruned"] = json_of(*trial.pruned);
+  if (trial.raw) json["raw"] = json_of(*trial.raw);
+  return json;
+}
+
+Trial run_trial(const std::string& method, const TaskParts& parts, std::uint64_t seed, int threads) {
+  if (method == "random") return run_random(parts, seed);
+  if (method == "naive") return run_naive(parts);
+  if (method == "lstm") return run_lstm(parts, seed, threads);
+  Config config;
+  config.seed = static_cast<std::int64_t>(seed);
+  config.threads = threads;
+  if (method == "paper-form") config.form = FormChoice::kPaper;
+  if (method == "paper-recipe" || method == "paper-best-of-3") {
+    const bool single = method == "paper-recipe";
+    config.recipe = single ? paper_recipe() : longer_paper_recipe();
+    return run_paper(parts, config, single ? 1 : 3);
+  }
+  return run_fit(parts, config);
+}
+
+// Removes the methods that cannot run here. Returns why, by method.
+std::map<std::string, std::string> skip_methods(std::vector<std::string>& methods) {
+  if (std::find(methods.begin(), methods.end(), "lstm") == methods.end()) return {};
+  const std::string why = why_no_lstm();
+  if (why.empty()) return {};
+  std::erase(methods, "lstm");
+  return {{"lstm", why}};
+}
+
+void run(ReproduceFlags flags) {
+  const std::map<std::string, std::string> skipped = skip_methods(flags.methods);
   Results results;
   nlohmann::ordered_json trials = nlohmann::ordered_json::array();
   const std::size_t all = flags.tasks.size() * flags.methods.size() * static_cast<std::size_t>(flags.trials);
@@ -211,24 +200,17 @@ void run(const ReproduceFlags& flags) {
       const TaskParts parts = make_parts(task, flags.options, seed);
       for (const std::string& method : flags.methods) {
         if (shows_progress) print_error("\r{:>4} of {}: {} {} seed {}\x1b[K", ++done, all, task, method, seed);
-        const Trial trial = method == "random"  ? run_random(parts, seed)
-                            : method == "naive" ? run_naive(parts)
-                                                : run_fit(method, parts, seed, flags.threads);
+        const Trial trial = run_trial(method, parts, seed, flags.threads);
         results[method][task].push_back(trial);
-        trials.push_back({{"task", task},
-                          {"method", method},
-                          {"seed", seed},
-                          {"accuracy", trial.accuracy},
-                          {"recall", trial.recall},
-                          {"nodes", trial.nodes},
-                          {"seconds", trial.seconds}});
+        trials.push_back(json_of(task, method, seed, trial));
       }
     }
-  if (flags.json) return print("{}\n", nlohmann::ordered_json{{"trials", trials}}.dump());
+  if (flags.json) return print("{}\n", nlohmann::ordered_json{{"trials", trials}, {"skipped", skipped}}.dump());
   if (shows_progress) print_error("\r\x1b[K");
   print(
       "{} sequences per task, 60 / 20 / 20 for training, validation and test; mean ± standard deviation of {} trials\n",
       *flags.options.sequences, flags.trials);
+  for (const auto& [method, why] : skipped) print("{}: skipped: {}\n", method, why);
   print_results(flags, results);
 }
 
@@ -240,7 +222,10 @@ void add_reproduce(CLI::App& app) {
   verb->add_option("--tasks", flags->tasks, "Tasks to run (default: the five tasks of the paper)")
       ->check(one_of(kTasks))
       ->delimiter(',');
-  verb->add_option("--methods", flags->methods, "Methods to run: default, paper-form, paper-recipe, random, naive")
+  verb->add_option("--methods", flags->methods,
+                   "Methods to run (default: all): default, paper-form (the paper's leaf form), paper-recipe (its "
+                   "single start), "
+                   "paper-best-of-3 (three longer starts), lstm (needs python3 with PyTorch), random, naive")
       ->check(one_of(kMethods))
       ->delimiter(',');
   verb->add_option("--trials", flags->trials, "Number of trials, with consecutive seeds")

@@ -50,6 +50,7 @@ def test_paper_bench_in_a_short_setting(tmp_path):
     run = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert run.returncode == 0, run.stderr
     assert "Table 1" in run.stdout and "Table 2" in run.stdout and "fixed-delay" in run.stdout
+    assert "| the paper's naive | 0.930 ±0.002 | 0.877 ±0.003 | 0.903 |" in run.stdout
     for peer in ("lstm", "xgboost", "catboost"):
         assert re.search(rf"{peer}.*(skipped|\d\.\d)", run.stdout)
     again = subprocess.run(command, capture_output=True, text=True, timeout=300)  # all there: nothing is run again
