@@ -62,7 +62,8 @@ void expect_splits_alone(const Config& config) {
   if (!config.recipe.quantile_transform) return;
   const char* const why = "with a recipe that transforms inputs to quantiles (gradtree)";
   if (!config.recipe.single_start) fail("--recipe: 'single_start': expected true {}, got false", why);
-  if (!without_memory(config)) fail("--memory: expected 0 {}, got more", why);
+  if (!without_memory(config))
+    fail("--memory: expected 0 {}, got {}", why, config.memory.value_or(config.recipe.single_cells));
   if (fixed_by(config, LeafForm()).leaf_output == LeafOutput::kLinear)
     fail("--leaf-output: expected constant leaves {}, got linear ones", why);
 }

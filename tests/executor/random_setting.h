@@ -36,7 +36,7 @@ inline Setting random_setting(Random& random, int depth) {
   s.shape.form.output_order = coin() ? OutputOrder::kFirst : OutputOrder::kZero;
   s.form.split = coin() ? SplitGradient::kSoftsign : SplitGradient::kSigmoid;
   s.form.slope = coin() ? 4.0F : 1.0F;
-  s.form.index = static_cast<IndexGradient>(random.below(3));
+  s.form.index = coin() ? IndexGradient::kIdentity : IndexGradient::kSoftmax;
   s.form.mix = coin() ? Mix::kEffects : Mix::kParameters;
   s.task = coin() ? Task::kRegression : Task::kClassification;
   if (s.task == Task::kRegression) {

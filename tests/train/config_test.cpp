@@ -137,7 +137,8 @@ TEST(Config, TransformedInputsAreReadBySplitsAlone) {
   config.recipe = gradtree_recipe();
   EXPECT_EQ(idle(config), "");
   config.memory = 1;
-  EXPECT_THAT(idle(config), HasSubstr("--memory: expected 0 with a recipe that transforms inputs to quantiles"));
+  EXPECT_THAT(idle(config),
+              HasSubstr("--memory: expected 0 with a recipe that transforms inputs to quantiles (gradtree), got 1"));
   config.memory = 0;
   config.leaf_output = LeafOutput::kLinear;
   EXPECT_THAT(idle(config), HasSubstr("--leaf-output: expected constant leaves"));
