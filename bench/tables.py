@@ -94,7 +94,7 @@ def of_remede(args, recipe, x, y, x_test, y_test, classes, fold):
         write(training, x, y, classes)
         write(test, x_test, y_test, classes)
         subprocess.run([args.remede, "train", training, "--id", "row", "--target", "y", "--memory", "0", "--seed", str(fold), "--threads", "1", "-q", "-o", model,
-                        *(["--recipe", recipe] if recipe != "default" else ["--accurate"] if args.accurate else [])], check=True)
+                        "--recipe", recipe, *(["--accurate"] if args.accurate and recipe not in ("paper", "gradtree") else [])], check=True)
         said = json.loads(subprocess.run([args.remede, "evaluate", model, test, "--json", "-q"], check=True, capture_output=True, text=True).stdout)
         size = json.loads(subprocess.run([args.remede, "show", model, "--json"], check=True, capture_output=True, text=True).stdout)
     score = said["accuracy"] if classes else 1 - said["rmse"] ** 2 / float(np.var(y_test))
@@ -136,7 +136,7 @@ def main():
     parser.add_argument("--tables", type=lambda t: t.split(","), default=[*TABLES])
     parser.add_argument("--folds", type=int, default=5)
     parser.add_argument("--recipes", type=lambda t: t.split(","), default=["default"], help="recipes of remede, names or files")
-    parser.add_argument("--accurate", action="store_true", help="recipe default: the most accurate model instead of the default choice")
+    parser.add_argument("--accurate", action="store_true", help="the most accurate model instead of the default choice; not for paper and gradtree, which leave no choice")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="fits at a time")
     parser.add_argument("--remede", default=str(ROOT / "build" / "remede"))
     parser.add_argument("--data", type=pathlib.Path, default=ROOT.parent / "shared" / "data")
