@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Ordinary tables: one static tree of remede beside scikit-learn's decision tree (CART) tuned by cross-validation.
 
-    build/real-venv/bin/python bench/tables.py [--folds 5] [--tables iris,wine] [--accurate] [--remede build/remede] [--data ../shared/data]
+    build/real-venv/bin/python bench/tables.py [--folds 5] [--tables iris,wine] [--recipes default,gradtree] [--accurate] [--remede build/remede] [--data ../shared/data]
 
-Every table is cut into folds; each fold is the test part once. remede gets the other rows and default settings with --memory 0: every row is a
-sequence of one step. CART gets the same rows and chooses the number of its leaves (2 to 128, or no limit) and the minimum rows of a leaf (1, 5, 20) by five-fold
-cross-validation within them. Score: accuracy, or R2. `level`: the mean of the paired differences is within their standard error.
+Every table is cut into folds; each fold is the test part once. remede gets the other rows and default settings with --memory 0, or
+another recipe (--recipe gradtree: constant leaves, gradient descent alone): every row is a sequence of one step. CART gets the same rows and chooses the number of its leaves (2 to 128, or no limit) and the minimum rows of a leaf (1, 5, 20) by five-fold
+cross-validation within them. Score: accuracy, or R2. Every recipe has its columns: score, numbers, difference from CART. `level`: the mean of the paired differences is within their
+standard error.
 Tables of more than 4,000 rows are thinned to a random 4,000. Needs numpy and scikit-learn. The last three tables come from --data; they are skipped where their files are missing.
 """
 import argparse
@@ -86,14 +87,14 @@ def r2(truth, said):
     return 1 - float(np.mean((truth - said) ** 2) / np.var(truth))
 
 
-def of_remede(args, x, y, x_test, y_test, classes, fold):
+def of_remede(args, recipe, x, y, x_test, y_test, classes, fold):
     """(score, numbers)"""
     with tempfile.TemporaryDirectory() as folder:
         training, test, model, answers = (os.path.join(folder, n) for n in ("training.csv", "test.csv", "model.json", "answers.csv"))
         write(training, x, y, classes)
         write(test, x_test, y_test, classes)
         subprocess.run([args.remede, "train", training, "--id", "row", "--target", "y", "--memory", "0", "--seed", str(fold), "--threads", "1", "-q", "-o", model,
-                        *(["--accurate"] if args.accurate else [])], check=True)
+                        "--recipe", recipe, *(["--accurate"] if args.accurate and recipe not in ("paper", "gradtree") else [])], check=True)
         said = json.loads(subprocess.run([args.remede, "evaluate", model, test, "--json", "-q"], check=True, capture_output=True, text=True).stdout)
         size = json.loads(subprocess.run([args.remede, "show", model, "--json"], check=True, capture_output=True, text=True).stdout)
     score = said["accuracy"] if classes else 1 - said["rmse"] ** 2 / float(np.var(y_test))
@@ -116,38 +117,53 @@ def trial(args, name, fold):
     part = np.random.default_rng(9).permutation(len(y)) % args.folds
     rest, test = part != fold, part == fold
     cut = (x[rest], y[rest], x[test], y[test], classes, fold)
-    return of_remede(args, *cut), of_cart(*cut)
+    return of_cart(*cut), *(of_remede(args, recipe, *cut) for recipe in args.recipes)
+
+
+def means(results):
+    return f"{statistics.mean(score for score, _ in results):.3f} | {statistics.mean(numbers for _, numbers in results):.0f}"
+
+
+def compared(results, cart):
+    """The mean of the paired differences with its standard error, and what follows."""
+    differences = [a - b for (a, _), (b, _) in zip(results, cart)]
+    mean, error = statistics.mean(differences), statistics.stdev(differences) / len(differences) ** .5
+    return f"{mean:+.3f} ± {error:.3f}", "better" if mean > error else "level" if mean >= -error else "worse"
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tables", type=lambda t: t.split(","), default=[*TABLES])
     parser.add_argument("--folds", type=int, default=5)
-    parser.add_argument("--accurate", action="store_true", help="the most accurate model instead of the default choice")
+    parser.add_argument("--recipes", type=lambda t: t.split(","), default=["default"], help="recipes of remede, names or files")
+    parser.add_argument("--accurate", action="store_true", help="the most accurate model instead of the default choice; not for paper and gradtree, which leave no choice")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="fits at a time")
     parser.add_argument("--remede", default=str(ROOT / "build" / "remede"))
     parser.add_argument("--data", type=pathlib.Path, default=ROOT.parent / "shared" / "data")
     args = parser.parse_args()
     unknown = [t for t in args.tables if t not in TABLES]
     if unknown:
         parser.error(f"expected tables among {', '.join(TABLES)}, got {unknown[0]}")
-    print("| table | score | remede, one static tree | numbers | CART, tuned | numbers | difference | |\n|---|---|---|---|---|---|---|---|", flush=True)
-    good = tried = 0
-    with concurrent.futures.ProcessPoolExecutor(os.cpu_count()) as pool:
+    print("| table | score | CART, tuned | numbers |" + "".join(f" remede, {r} | numbers | difference | |" for r in args.recipes) + "\n|---|---|---|---|" +
+          "---|---|---|---|" * len(args.recipes), flush=True)
+    good, tried = dict.fromkeys(args.recipes, 0), 0
+    with concurrent.futures.ProcessPoolExecutor(args.jobs) as pool:
         for name in args.tables:
             try:
                 classes = TABLES[name](args.data)[2]
             except FileNotFoundError:
                 print(f"| {name} | skipped: no data |", flush=True)
                 continue
-            trials = list(pool.map(trial, [args] * args.folds, [name] * args.folds, range(args.folds)))
-            ours, cart = [t[0][0] for t in trials], [t[1][0] for t in trials]
-            differences = [a - b for a, b in zip(ours, cart)]
-            mean, error = statistics.mean(differences), statistics.stdev(differences) / len(differences) ** .5
-            verdict = "better" if mean > error else "level" if mean >= -error else "worse"
-            tried, good = tried + 1, good + (verdict != "worse")
-            print(f"| {name} | {'accuracy' if classes else 'R2'} | {statistics.mean(ours):.3f} | {statistics.mean(t[0][1] for t in trials):.0f} | "
-                  f"{statistics.mean(cart):.3f} | {statistics.mean(t[1][1] for t in trials):.0f} | {mean:+.3f} ± {error:.3f} | {verdict} |", flush=True)
-    print(f"level or better on {good} of {tried}")
+            cart, *ours = zip(*pool.map(trial, [args] * args.folds, [name] * args.folds, range(args.folds)))
+            tried += 1
+            print(f"| {name} | {'accuracy' if classes else 'R2'} | {means(cart)} |", end="")
+            for recipe, results in zip(args.recipes, ours):
+                text, verdict = compared(results, cart)
+                good[recipe] += verdict != "worse"
+                print(f" {means(results)} | {text} | {verdict} |", end="")
+            print(flush=True)
+    for recipe in args.recipes:
+        print(f"{recipe}: level or better on {good[recipe]} of {tried}")
     return 0
 
 

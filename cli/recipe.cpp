@@ -36,7 +36,7 @@ void show_recipe(const RecipeFlags& flags) {
 void add_recipe(CLI::App& app) {
   CLI::App* const verb = app.add_subcommand("recipe", "Print a training recipe, to edit and train with");
   const auto flags = std::make_shared<RecipeFlags>();
-  verb->add_option("recipe", flags->recipe, "default, paper, or a file (default: default)")
+  verb->add_option("recipe", flags->recipe, "default, paper, gradtree, or a file (default: default)")
       ->type_name("NAME|FILE.json");
   writes_file(
       verb->add_option("-o,--output", flags->output, "Output file (default: standard output)")->type_name("FILE"));

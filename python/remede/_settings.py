@@ -54,7 +54,7 @@ def recipe_text(recipe: Any) -> str:
 
 
 def recipe(recipe: Any = "default") -> dict[str, Any]:
-    """All fields of a recipe: `default` or `paper`, the path of a JSON file, or a dictionary of the fields that differ."""
+    """All fields of a recipe: `default`, `paper` or `gradtree`, the path of a JSON file, or a dictionary of the fields that differ."""
     return json.loads(_native.recipe(recipe_text(recipe)))
 
 

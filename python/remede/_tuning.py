@@ -10,6 +10,7 @@ from ._native import Progress, default_rates
 
 RATES = ("rate_index", "rate_threshold", "rate_output", "rate_gate", "rate_write", "rate_bias", "rate_rate", "rate_linear")
 PAPER_RATES = RATES[:5]  # those of the paper's leaf
+STATIC_RATES = RATES[:3]  # those of a tree without memory
 RATES_OF_MEMORY = ("rate_gate", "rate_write", "rate_bias", "rate_rate")  # a tree without memory has none, and refuses them
 REACH = 30.0  # a rate is searched from its value / REACH to its value * REACH
 
@@ -41,7 +42,8 @@ def suggest(trial: Any, estimator: Any, what: Iterable[str]) -> dict[str, Any]:
             params[word] = trial.suggest_int(word, 0, 12)
         elif word == "rates" or word in RATES:
             paper = estimator.recipe == "paper" or estimator.form == "paper"
-            for name in (PAPER_RATES if paper else RATES) if word == "rates" else (word,):
+            rates = STATIC_RATES if estimator.recipe == "gradtree" else PAPER_RATES if paper else RATES
+            for name in rates if word == "rates" else (word,):
                 given = getattr(estimator, name)
                 middle = default_rates()[name] if given is None else given
                 params[name] = trial.suggest_float(name, middle / REACH, middle * REACH, log=True)

@@ -14,7 +14,7 @@
 namespace remede {
 
 enum class SplitGradient : std::uint8_t { kSigmoid, kSoftsign };
-enum class IndexGradient : std::uint8_t { kSoftmax, kIdentity };
+enum class IndexGradient : std::uint8_t { kSoftmax, kIdentity, kEntmax };
 enum class Mix : std::uint8_t { kParameters, kEffects };
 
 // The choices that change the gradient and nothing at prediction.

@@ -14,6 +14,7 @@
 
 #include "remede/base/arithmetic.h"
 #include "remede/executor/engine.h"
+#include "remede/executor/entmax.h"
 #include "remede/executor/parameters.h"
 #include "remede/objective/plain.h"
 
@@ -143,8 +144,14 @@ class PlainTree {
       T* d = gradient[Group::kIndex].data() + static_cast<std::size_t>(i) * n_v;
       const T top = *std::max_element(logits, logits + n_v);
       T total = T(0), mean = T(0);
-      for (int f = 0; f < n_v; ++f) total += share[f] = exp(logits[f] - top);
-      for (int f = 0; f < n_v; ++f) mean += (share[f] /= total) * d[f];
+      if (form_.index == IndexGradient::kEntmax) {
+        entmax_roots<T>({logits, static_cast<std::size_t>(n_v)}, share);
+        for (int f = 0; f < n_v; ++f) total += share[f];
+        for (int f = 0; f < n_v; ++f) mean += share[f] / total * d[f];
+      } else {
+        for (int f = 0; f < n_v; ++f) total += share[f] = exp(logits[f] - top);
+        for (int f = 0; f < n_v; ++f) mean += (share[f] /= total) * d[f];
+      }
       for (int f = 0; f < n_v; ++f) d[f] = share[f] * (d[f] - mean);
     }
   }

@@ -20,7 +20,7 @@ Config with_device(Config config, const Sequences& training) {
 
 // Whether every form that the recipe may try can undo a shift of the inputs (scaling.h).
 bool may_shift_inputs(const Config& config) {
-  if (config.memory == 0) return true;
+  if (without_memory(config)) return true;
   const bool bias = !config.recipe.single_start && config.form != FormChoice::kPaper;
   return config.write_bias.value_or(bias);
 }

@@ -240,6 +240,10 @@ Config config_from_settings(std::span<const std::pair<std::string, std::string>>
   return config;
 }
 
+bool without_memory(const Config& config) {
+  return config.recipe.single_start ? config.memory.value_or(config.recipe.single_cells) == 0 : config.memory == 0;
+}
+
 LeafForm fixed_by(const Config& config, LeafForm base) {
   if (config.form == FormChoice::kPaper) base = LeafForm();
   if (config.form == FormChoice::kRich)

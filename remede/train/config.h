@@ -72,6 +72,8 @@ Config config_from_settings(std::span<const std::pair<std::string, std::string>>
 // What trains its starts. REQUIRES: the device is not auto.
 Device device_of(const Config& config);
 
+bool without_memory(const Config& config);  // every start has no cells
+
 // `base` with what the configuration fixes.
 LeafForm fixed_by(const Config& config, LeafForm base);
 GradientForm fixed_by(const Config& config, GradientForm base);

@@ -23,7 +23,7 @@ bool papers_leaf(const Config& config) {
 }
 
 void expect_parts_of_the_leaf(const Config& config) {
-  if (config.memory == 0)
+  if (without_memory(config))
     refuse_given(config,
                  {"write_rule", "write_reads", "write_bias", "rate_gate", "rate_write", "rate_bias", "rate_rate"},
                  "a tree without memory (--memory 0) has no writes");
@@ -41,17 +41,31 @@ void expect_parts_of_the_leaf(const Config& config) {
 
 void expect_parts_of_the_recipe(const Config& config) {
   if (config.recipe.single_start) {
-    refuse_given(config, {"starts", "trees"}, "--recipe paper trains one tree from one start");
-    refuse_given(config, {"numbers", "accurate", "increasing", "decreasing"},
-                 "--recipe paper trains one tree and leaves no choice among models");
+    refuse_given(config, {"starts"},
+                 "the recipe (paper or gradtree) trains one start, or as many as its field 'restarts' says");
+    refuse_given(config, {"trees", "numbers", "accurate", "increasing", "decreasing"},
+                 "the recipe (paper or gradtree) trains one tree and leaves no choice among models");
     if (config.updates || config.epochs)
-      refuse_given(config, {"effort"}, "with --recipe paper it scales the updates, which --updates or --epochs fix");
+      refuse_given(config, {"effort"},
+                   "with this recipe (paper or gradtree) it scales the updates, which --updates or --epochs fix");
   } else {
     refuse_given(config, {"patience", "validate_every", "decay"},
-                 "it belongs to --recipe paper; the default recipe trains in rounds (see --updates and --effort)");
+                 "it belongs to --recipe paper and gradtree; the default recipe trains in rounds (see --updates and "
+                 "--effort)");
     if (config.starts && config.trees > *config.starts)
       fail("--trees: expected at most as many as --starts, got {} trees from {} starts", config.trees, *config.starts);
   }
+}
+
+// A split on a transformed input is one on the input; a weight is not.
+void expect_splits_alone(const Config& config) {
+  if (!config.recipe.quantile_transform) return;
+  const char* const why = "with a recipe that transforms inputs to quantiles (gradtree)";
+  if (!config.recipe.single_start) fail("--recipe: 'single_start': expected true {}, got false", why);
+  if (!without_memory(config))
+    fail("--memory: expected 0 {}, got {}", why, config.memory.value_or(config.recipe.single_cells));
+  if (fixed_by(config, LeafForm()).leaf_output == LeafOutput::kLinear)
+    fail("--leaf-output: expected constant leaves {}, got linear ones", why);
 }
 
 void expect_choices_of_size(const Config& config) {
@@ -65,14 +79,17 @@ void expect_choices_of_size(const Config& config) {
 
 void expect_effects(const Config& config) {
   expect_parts_of_the_recipe(config);
+  expect_splits_alone(config);
   expect_parts_of_the_leaf(config);
   expect_choices_of_size(config);
   if (!config.simplify) refuse_given(config, {"improve"}, "exact moves need the simplified tree (--simplify yes)");
+  if (config.recipe.improved == 0)
+    refuse_given(config, {"improve"}, "the recipe (gradtree) applies exact moves to no tree: field 'improved'");
 }
 
 void expect_effects(const Config& config, const Schema& schema) {
   if (schema.task == Task::kRegression) refuse_given(config, {"class_weights"}, "regression has no classes");
-  if (config.memory == 0 && schema.n_x() == 1)
+  if (without_memory(config) && schema.n_x() == 1)
     refuse_given(config, {"index_gradient", "rate_index"}, "one input and no memory leave no choice of features");
 }
 

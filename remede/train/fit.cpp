@@ -53,7 +53,7 @@ SearchResult run_recipe(const Config& config, const Schema& schema, const std::v
     };
     return search(config, stages, data, session, after, rows);
   }
-  const StartPlan plan = single_plan(config, schema, fixed_by(config, LeafForm()), fixed_by(config, GradientForm()));
+  const StartPlan plan = single_plan(config, schema, LeafForm(), single_gradient(config.recipe));
   const Budget budget = budget_of(config, prepared.data.training.count());
   return train_single(plan, prepared.data, budget, config, session);
 }

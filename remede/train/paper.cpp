@@ -1,7 +1,9 @@
 #include "remede/train/paper.h"
 
 #include <algorithm>
+#include <limits>
 #include <memory>
+#include <vector>
 
 #include "remede/base/error.h"
 #include "remede/executor/executor.h"
@@ -33,6 +35,13 @@ void decide(Trainer& trainer, const Budget& budget) {
   }
 }
 
+using Trainers = std::vector<std::unique_ptr<Trainer>>;
+
+const Trainer& leading(const Trainers& starts) {
+  return **std::min_element(starts.begin(), starts.end(),
+                            [](const auto& a, const auto& b) { return a->best_loss() < b->best_loss(); });
+}
+
 Progress progress_of(const Trainer& trainer) {
   Progress p;
   p.updates = trainer.updates();
@@ -45,32 +54,71 @@ Progress progress_of(const Trainer& trainer) {
 }
 
 // Of the updates after the first ones, which an earlier run made.
-double share_done(const Trainer& trainer, const Budget& budget, std::uint64_t first) {
-  const std::uint64_t end = trainer.schedule().decays() ? trainer.schedule().end() : budget.updates;
-  return end <= first ? 1.0 : static_cast<double>(trainer.updates() - first) / static_cast<double>(end - first);
+double share_done(const Trainers& starts, const Budget& budget, const std::vector<std::uint64_t>& first) {
+  double sum = 0;
+  for (std::size_t k = 0; k < starts.size(); ++k) {
+    const Trainer& trainer = *starts[k];
+    const std::uint64_t end = trainer.schedule().decays() ? trainer.schedule().end() : budget.updates;
+    sum += finished(trainer) || end <= first[k]
+               ? 1.0
+               : static_cast<double>(trainer.updates() - first[k]) / static_cast<double>(end - first[k]);
+  }
+  return sum / static_cast<double>(starts.size());
 }
 
-std::string state_of(const Trainer& trainer) {
+std::string state_of(const Trainers& starts) {
   ByteWriter bytes;
-  trainer.save(bytes);
+  for (const auto& trainer : starts) trainer->save(bytes);
   return bytes.take();
 }
 
-void load_state(std::string_view state, Trainer& trainer) {
+void load_state(std::string_view state, const Trainers& starts) {
   ByteReader bytes(state, "checkpoint");
-  trainer.load(bytes);
+  for (const auto& trainer : starts) trainer->load(bytes);
   bytes.expect_end();
 }
 
-SearchResult result_of(const Trainer& trainer, bool stopped) {
-  if (!trainer.has_best()) fail("expected a finite loss, got none: the inputs may be too large (see --standardise)");
+// To the next update at which one of the unfinished starts is judged. Where nothing paused it, judges those that are
+// there; where the fit is stopped, all of them, since the best so far may be now. Whether any was judged.
+bool advance(Executor& executor, const Trainers& starts, const Budget& budget, Session& session, bool& stopped) {
+  std::vector<Trainer*> running, due;
+  std::vector<std::uint64_t> next;
+  std::uint64_t updates = std::numeric_limits<std::uint64_t>::max();
+  for (const auto& trainer : starts) {
+    if (finished(*trainer)) continue;
+    running.push_back(trainer.get());
+    next.push_back(next_decision(*trainer, budget));
+    updates = std::min(updates, next.back() - trainer->updates());
+  }
+  executor.advance(running, updates, [&session] { return session.pause(); });
+  stopped = session.halt();
+  if (session.stop() || session.checkpoint_due()) session.checkpoint(state_of(starts));
+  for (std::size_t k = 0; k < running.size(); ++k)
+    if (!running[k]->lost() && (stopped || running[k]->updates() >= next[k])) due.push_back(running[k]);
+  if (due.empty()) return false;
+  executor.validate(due);
+  for (Trainer* const trainer : due) decide(*trainer, budget);
+  return true;
+}
+
+SearchResult result_of(const Trainers& starts, bool stopped) {
   SearchResult result;
-  result.finalists.push_back({finalist_of(trainer)});
+  for (const auto& trainer : starts)
+    if (trainer->has_best()) result.finalists.push_back({finalist_of(*trainer)});
+  if (result.finalists.empty())
+    fail("expected a finite loss, got none: the inputs may be too large (see --standardise)");
   result.stopped = stopped;
   return result;
 }
 
 }  // namespace
+
+GradientForm single_gradient(const Recipe& recipe) {
+  GradientForm form;
+  if (recipe.single_softsign) form.split = SplitGradient::kSoftsign;
+  if (recipe.single_entmax) form.index = IndexGradient::kEntmax;
+  return form;
+}
 
 StartPlan single_plan(const Config& config, const Schema& schema, const LeafForm& form, const GradientForm& gradient) {
   StartPlan plan = base_plan(config);
@@ -79,38 +127,38 @@ StartPlan single_plan(const Config& config, const Schema& schema, const LeafForm
                 outputs_of(objective_of(config, schema), schema.n_y()), fixed_by(config, form)};
   plan.gradient = fixed_by(config, gradient);
   plan.batch = config.batch.value_or(config.recipe.batch_most);
+  plan.average = static_cast<float>(config.recipe.single_average);
   return plan;
 }
 
 SearchResult train_single(const StartPlan& plan, const TrainingData& data, const Budget& budget, const Config& config,
                           Session& session) {
   const std::unique_ptr<Executor> executor = make_executor(device_of(config), {&data}, config.threads);
-  const auto pause = [&session] { return session.pause(); };
-  const std::unique_ptr<Trainer> start = executor->start(plan, 0);
-  Trainer& trainer = *start;
-  Trainer* const only[] = {start.get()};
+  Trainers starts;
+  for (int k = 0; k < config.recipe.restarts; ++k) {
+    StartPlan own = plan;
+    own.stream = static_cast<std::uint64_t>(k);
+    starts.push_back(executor->start(own, 0));
+  }
+  if (!session.resume().empty()) load_state(session.resume(), starts);
+  std::vector<std::uint64_t> first;
+  for (const auto& trainer : starts) {
+    Trainer* const only[] = {trainer.get()};
+    if (trainer->validation_curve().empty()) {
+      executor->validate(only);
+      decide(*trainer, budget);
+    }
+    first.push_back(trainer->updates());
+  }
   bool stopped = false;
-  if (!session.resume().empty()) load_state(session.resume(), trainer);
-  if (trainer.validation_curve().empty()) {
-    executor->validate(only);
-    decide(trainer, budget);
+  while (!stopped && !std::all_of(starts.begin(), starts.end(), [](const auto& t) { return finished(*t); })) {
+    if (!advance(*executor, starts, budget, session, stopped)) continue;
+    session.expect_in_phase(share_done(starts, budget, first), 0.0, 0.0);
+    session.progress(progress_of(leading(starts)));
   }
-  const std::uint64_t first = trainer.updates();
-  while (!finished(trainer) && !stopped) {
-    const std::uint64_t next = next_decision(trainer, budget);
-    executor->advance(only, next - trainer.updates(), pause);
-    stopped = session.halt();
-    if (session.stop() || session.checkpoint_due()) session.checkpoint(state_of(trainer));
-    const bool paused = trainer.updates() < next && !stopped;
-    if (paused || trainer.lost()) continue;
-    executor->validate(only);  // when stopped, too: the best so far may be now
-    decide(trainer, budget);
-    session.expect_in_phase(share_done(trainer, budget, first), 0.0, 0.0);
-    session.progress(progress_of(trainer));
-  }
-  SearchResult result = result_of(trainer, stopped);
+  SearchResult result = result_of(starts, stopped);
   result.note = executor->note();
-  if (session.keeps_checkpoints()) result.state = state_of(trainer);
+  if (session.keeps_checkpoints()) result.state = state_of(starts);
   return result;
 }
 

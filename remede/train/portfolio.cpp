@@ -181,8 +181,7 @@ void limit_updates(const Config& config, std::size_t sequences, Portfolio& stage
     const std::optional<std::uint64_t> most = most_updates(config, sequences, plan.batch);
     if (!most) continue;
     const std::uint64_t planned =
-        updates_after(rounds_of(stage.starts.size(), finalists_of(config)), plan.first_round) +
-        polish_updates(plan);
+        updates_after(rounds_of(stage.starts.size(), finalists_of(config)), plan.first_round) + polish_updates(plan);
     plan.budget_share = std::min(1.0, static_cast<double>(*most) / static_cast<double>(planned));
   }
 }

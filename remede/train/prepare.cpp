@@ -122,14 +122,17 @@ void finish(const Schema& schema, const Config& config, const Shifts& shifts, co
   if (scaling != nullptr) {
     p.scaling = *scaling;
   } else {
-    if (scales_inputs(config, measured)) scale_inputs(measured, shifts.inputs, p.scaling);
+    if (config.recipe.quantile_transform && config.standardise.value_or(true))
+      p.scaling.x_scores = normal_scores(measured);
+    else if (scales_inputs(config, measured))
+      scale_inputs(measured, shifts.inputs, p.scaling);
     if (config.standardise.value_or(true)) scale_values(p.objective, measured, shifts.values, p.scaling);
   }
   p.data.objective = p.objective;
   if (uses_scale(p.objective)) p.objective.scale = p.scaling.y_scale;
   for (Sequences* data : both) apply(p.scaling, *data);
   p.data.fill.assign(static_cast<std::size_t>(schema.n_x()), 0.0F);
-  p.fill = p.scaling.x_shift.empty() ? p.data.fill : p.scaling.x_shift;
+  p.fill = raw_inputs_of_zero(p.scaling, p.data.fill.size());
   p.data.quantiles = input_quantiles(p.data.training);
   if (config.output_order.value_or(OutputOrder::kZero) == OutputOrder::kZero) cut_long_ones(config.recipe, p.data);
 }

@@ -252,11 +252,22 @@ void apply(const Scaling& scaling, Sequences& data) {
     if (by.empty()) return;
     for (std::size_t k = 0; k < values.size(); ++k) values[k] = (values[k] - shift[k % by.size()]) / by[k % by.size()];
   };
-  scale(data.x, scaling.x_shift, scaling.x_scale);
+  if (scaling.x_scores.empty()) scale(data.x, scaling.x_shift, scaling.x_scale);
+  for (std::size_t k = 0; k < data.x.size() && !scaling.x_scores.empty(); ++k)
+    data.x[k] = scaling.x_scores[k % scaling.x_scores.size()](data.x[k]);
   scale(data.value, scaling.y_shift, scaling.y_scale);
 }
 
+std::vector<float> raw_inputs_of_zero(const Scaling& scaling, std::size_t n_x) {
+  std::vector<float> raw = scaling.x_shift;
+  raw.resize(n_x, 0.0F);
+  for (std::size_t f = 0; f < scaling.x_scores.size(); ++f) raw[f] = scaling.x_scores[f].raw_of(0.0F);
+  return raw;
+}
+
 void fold(const Scaling& scaling, const Objective& objective, Tree& tree) {
+  for (std::size_t i = 0; i < tree.feature.size() && !scaling.x_scores.empty(); ++i)
+    tree.threshold[i] = scaling.x_scores[static_cast<std::size_t>(tree.feature[i])].raw_of(tree.threshold[i]);
   if (!scaling.x_scale.empty()) {
     for (std::size_t i = 0; i < tree.feature.size(); ++i) {
       if (tree.feature[i] >= tree.n_x) continue;

@@ -8,6 +8,7 @@
 #include "remede/data/sequences.h"
 #include "remede/model/tree.h"
 #include "remede/objective/objective.h"
+#include "remede/train/normal_scores.h"
 
 namespace remede {
 
@@ -15,7 +16,11 @@ namespace remede {
 struct Scaling {
   std::vector<float> x_shift, x_scale;  // (n_x)
   std::vector<float> y_shift, y_scale;  // (n_y) in regression
+  std::vector<NormalScores> x_scores;   // (n_x) or empty; where there are any, they replace x_shift and x_scale
 };
+
+// The raw inputs that scaled ones of 0 stand for: (n_x).
+std::vector<float> raw_inputs_of_zero(const Scaling& scaling, std::size_t n_x);
 
 // Whether the largest magnitude of every input lies between 0.1 and 10: what initial values and rates are made for.
 bool inputs_of_order_one(const Sequences& data);
@@ -48,7 +53,7 @@ void apply(const Scaling& scaling, Sequences& data);
 
 // The tree that does on raw numbers what this one does on scaled ones, up to rounding, in place.
 // REQUIRES: shifted inputs only where writes have a bias or there are no cells, shifted values only where the order is
-// zero.
+// zero, scores only where leaves are constant and there are no cells; splits on scores are exact, without rounding.
 void fold(const Scaling& scaling, const Objective& objective, Tree& tree);
 
 }  // namespace remede

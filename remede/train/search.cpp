@@ -236,8 +236,8 @@ class Search {
     const std::vector<StartPlan>& starts = stages_[stage].starts;
     const StartPlan& plan = starts.front();
     const std::uint64_t first = stage == stage_ ? first_round_ : first_round_of(stage, least_);
-    return {starts.size(),    folds_.size(),     finalists_,      first,
-            plan.validations, plan.budget_share, session_.hands(threads_)};
+    return {starts.size(),     folds_.size(),           finalists_, first, plan.validations,
+            plan.budget_share, session_.hands(threads_)};
   }
 
   // REQUIRES: the lock of the paces is held.

@@ -48,7 +48,9 @@ Cases parameter_cases() {
   const std::string papers_leaf = kSmall + "--form paper ";
   return {
       {"--seed", {changes(kSmall, "--seed 2")}},
-      {"--recipe", {changes("--updates 40 --simplify no ", "--recipe paper")}},
+      {"--recipe",
+       {changes("--updates 40 --simplify no ", "--recipe paper"),
+        changes("--updates 40 --simplify no ", "--recipe gradtree")}},
       {"--starts", {changes("--updates 40 --simplify no ", "--starts 3"), refused(kPaper, "--starts 3", "one start")}},
       {"--effort",
        {changes("--starts 2 --simplify no --form paper ", "--effort quick"),
@@ -118,7 +120,8 @@ Cases parameter_cases() {
        {changes(kSmall, "--split-gradient sigmoid"), refused(flat, "--split-gradient sigmoid", "no splits")}},
       {"--slope", {changes(kSmall, "--slope 2"), refused(flat, "--slope 2", "no splits")}},
       {"--index-gradient",
-       {changes(kSmall, "--index-gradient identity"), refused(flat, "--index-gradient identity", "no splits"),
+       {changes(kSmall, "--index-gradient identity"), changes(kSmall, "--index-gradient entmax"),
+        refused(flat, "--index-gradient identity", "no splits"),
         refused(no_memory, "--index-gradient identity", "one input and no memory")}},
       {"--mix", {changes(kSmall, "--mix effects"), refused(flat, "--mix effects", "no splits")}},
       {"--clip", {changes(kSmall, "--clip 0.01"), changes(kPaper, "--clip 0.01")}},

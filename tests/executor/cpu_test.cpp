@@ -8,7 +8,8 @@
 namespace remede {
 namespace {
 
-void expect_same(const Setting& s, std::uint64_t seed) {
+void expect_same(Setting s, std::uint64_t seed) {
+  if (seed % 3 == 0) s.form.index = IndexGradient::kEntmax;  // which random_setting() leaves out: GPUs do not take it
   Random random(seed, 5);
   const Sequences data = random_data(s, random, 1 + random.below(40));
   Parameters<float> p = random_parameters(s.shape, seed);

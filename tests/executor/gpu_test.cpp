@@ -239,16 +239,19 @@ TEST_F(Gpu, gives_the_same_bits_for_any_number_of_starts) {
   }
 }
 
-TEST_F(Gpu, leaves_deep_trees_to_the_cpu_and_says_so) {
+TEST_F(Gpu, leaves_deep_trees_and_entmax_to_the_cpu_and_says_so) {
   Random random(28);
-  const Setting s = random_setting(random, 11);
-  const TrainingData data = gpu_data(s, 1);
-  const auto executor = make_executor(Device::kGpu, {&data}, 2);
-  const auto start = executor->start(gpu_plan(s, 1, 1), 0);
-  Trainer* const only[] = {start.get()};
-  executor->round(only, Round{2, 0, {}, {}});
-  EXPECT_EQ(start->updates(), 2U);
-  EXPECT_NE(executor->note().find("CPU"), std::string::npos);
+  for (const bool deep : {true, false}) {
+    Setting s = random_setting(random, deep ? 11 : 2);
+    if (!deep) s.form.index = IndexGradient::kEntmax;
+    const TrainingData data = gpu_data(s, 1);
+    const auto executor = make_executor(Device::kGpu, {&data}, 2);
+    const auto start = executor->start(gpu_plan(s, 1, 1), 0);
+    Trainer* const only[] = {start.get()};
+    executor->round(only, Round{2, 0, {}, {}});
+    EXPECT_EQ(start->updates(), 2U);
+    EXPECT_NE(executor->note().find("CPU"), std::string::npos);
+  }
 }
 
 // Data that are larger than the memory are loaded in parts, fewer starts run at a time, and nothing else changes.

@@ -18,7 +18,8 @@ WRITES, SPLITS, OF_PAPER = "has no writes", "has no splits", "belongs to recipe 
 # name: cases (settings of both fits, changed settings, None or a part of the refusal)
 CASES = {
     "recipe": [({"updates": 40, "simplify": False}, {"recipe": "paper"}, None), (SMALL, {"recipe": {"event_cells": 2}}, None),
-               (SMALL, {"recipe": {"stars": 3}}, "expected a field of a recipe"), (SMALL, {"recipe": "quick"}, "called default or paper")],
+               (SMALL, {"recipe": {"stars": 3}}, "expected a field of a recipe"), (SMALL, {"recipe": "quick"}, "called default, paper or gradtree"),
+               ({"updates": 40, "simplify": False}, {"recipe": "gradtree"}, None), ({"recipe": "gradtree", "updates": 40}, {"memory": 2}, "quantiles")],
     "starts": [(SMALL, {"starts": 3}, None), (PAPER, {"starts": 3}, "one start")],
     "effort": [({**LONG, "form": "paper"}, {"effort": "quick"}, None), (PAPER, {"effort": "quick"}, "updates or epochs fix")],
     "simplify": [(SMALL, {"simplify": True}, None)],

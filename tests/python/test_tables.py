@@ -11,8 +11,9 @@ PROGRAM = ROOT / "build" / "remede"
 
 @pytest.mark.skipif(not PROGRAM.exists(), reason="needs the release build")
 def test_tables():
-    run = subprocess.run([sys.executable, ROOT / "bench" / "tables.py", "--tables", "friedman1,robot", "--folds", "2", "--remede", PROGRAM,
+    run = subprocess.run([sys.executable, ROOT / "bench" / "tables.py", "--tables", "friedman1,robot", "--folds", "2", "--recipes", "default,gradtree", "--remede", PROGRAM,
                           "--data", ROOT / "tests"], capture_output=True, text=True)
     assert run.returncode == 0, run.stdout + run.stderr
-    assert "level or better on 1 of 1" in run.stdout
+    assert "default: level or better on 1 of 1" in run.stdout
+    assert "gradtree: level or better on " in run.stdout and "| remede, gradtree | numbers |" in run.stdout
     assert "| robot | skipped: no data |" in run.stdout

@@ -17,6 +17,13 @@ def test_tune_searches_and_refits(task):
     assert base.depth is None and not hasattr(base, "model_")
 
 
+def test_a_static_tree_has_three_rates(waves):
+    X, y = waves
+    base = remede.RecurrentTreeRegressor(recipe="gradtree", updates=60, validate_every=30)
+    tuned = remede.tune(base, X[:40], y[:40], n_trials=2, refit=False)
+    assert set(tuned.best_params) == {"rate_index", "rate_threshold", "rate_output"}
+
+
 def test_a_study_is_continued(task, tmp_path):
     X, y = task
     base = remede.RecurrentTreeClassifier(recipe="paper", updates=100, validate_every=50)

@@ -132,6 +132,28 @@ TEST(Config, WhatCouldHaveNoEffectIsRefusedWithTheReason) {
   EXPECT_THAT(idle(config), HasSubstr("--improve"));
 }
 
+TEST(Config, TransformedInputsAreReadBySplitsAlone) {
+  Config config;
+  config.recipe = gradtree_recipe();
+  EXPECT_EQ(idle(config), "");
+  config.memory = 1;
+  EXPECT_THAT(idle(config),
+              HasSubstr("--memory: expected 0 with a recipe that transforms inputs to quantiles (gradtree), got 1"));
+  config.memory = 0;
+  config.leaf_output = LeafOutput::kLinear;
+  EXPECT_THAT(idle(config), HasSubstr("--leaf-output: expected constant leaves"));
+  config.leaf_output = std::nullopt;
+  config.write_bias = true;
+  EXPECT_THAT(idle(config), HasSubstr("--write-bias: has no effect here: a tree without memory"));
+  config = Config();
+  config.recipe = gradtree_recipe();
+  config.improve = true;
+  EXPECT_THAT(idle(config), HasSubstr("--improve: has no effect here"));
+  config = Config();
+  config.recipe.quantile_transform = true;
+  EXPECT_THAT(idle(config), HasSubstr("'single_start': expected true"));
+}
+
 TEST(Config, SettingsRoundTripToTheSameBitsWithoutTheMachine) {
   rc::check([](double rate, double share) {
     Config config;

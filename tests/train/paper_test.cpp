@@ -25,9 +25,12 @@ StartPlan paper_plan() {
 }
 
 SearchResult run_single(const TrainingData& data, const Budget& budget, const Callbacks& callbacks = {},
-                        const std::string& resume = "", StartPlan plan = paper_plan()) {
+                        const std::string& resume = "", StartPlan plan = paper_plan(), int restarts = 1) {
   Session session(callbacks, Checkpoint(), resume);
-  return train_single(plan, data, budget, {.threads = 1}, session);
+  Config config;
+  config.threads = 1;
+  config.recipe.restarts = restarts;
+  return train_single(plan, data, budget, config, session);
 }
 
 TEST(Paper, ItsPlanIsThePapersUnlessTheConfigurationSaysOtherwise) {
@@ -76,6 +79,36 @@ TEST(Paper, DecaysEarlyWhenNothingGetsBetter) {
   callbacks.progress = [&](const Progress& p) { last = p.updates; };
   run_single(paper_data(), {10000, 20, 60, 20}, callbacks, "", still);
   EXPECT_EQ(last, 80U) << "60 updates of patience and 20 of decay";
+}
+
+// Each start is what it is without the others; patience of each ends when it does.
+TEST(Paper, RestartsAreStartsOfTheirOwn) {
+  const TrainingData data = paper_data();
+  const Budget budget{200, 40, 60, 20};
+  const SearchResult three = run_single(data, budget, {}, "", paper_plan(), 3);
+  ASSERT_EQ(three.finalists.size(), 3U);
+  for (std::size_t k = 0; k < 3; ++k) EXPECT_EQ(three.finalists[k][0].plan.stream, k);
+  EXPECT_NE(three.finalists[0][0].parameters.values, three.finalists[1][0].parameters.values);
+  EXPECT_EQ(three.finalists[0][0].parameters.values, run_single(data, budget).finalists[0][0].parameters.values);
+  EXPECT_EQ(three.finalists[1][0].parameters.values,
+            run_single(data, budget, {}, "", paper_plan(), 2).finalists[1][0].parameters.values);
+}
+
+TEST(Paper, RestartsStoppedAndResumedEndTheSame) {
+  const TrainingData data = paper_data();
+  const Budget budget{100, 40, 60, 20};
+  const SearchResult whole = run_single(data, budget, {}, "", paper_plan(), 2);
+  for (const int batches : {1, 25, 90, 150}) {
+    int asked = 0;
+    std::string state;
+    Callbacks callbacks;
+    callbacks.stop = [&] { return ++asked > batches; };
+    callbacks.checkpoint = [&](const Checkpoint& c) { state = c.state; };
+    ASSERT_TRUE(run_single(data, budget, callbacks, "", paper_plan(), 2).stopped);
+    const SearchResult rest = run_single(data, budget, {}, state, paper_plan(), 2);
+    for (std::size_t k = 0; k < 2; ++k)
+      EXPECT_EQ(rest.finalists[k][0].parameters.values, whole.finalists[k][0].parameters.values) << batches;
+  }
 }
 
 TEST(Paper, StoppedAndResumedItEndsTheSame) {

@@ -27,15 +27,17 @@ std::string refused_recipe(const std::string& text) {
 TEST(Recipe, NamedOnesAreTheirNames) {
   EXPECT_EQ(recipe_text(default_recipe()), "default");
   EXPECT_EQ(recipe_text(paper_recipe()), "paper");
+  EXPECT_EQ(recipe_text(gradtree_recipe()), "gradtree");
   EXPECT_EQ(recipe_from_text("paper", ""), paper_recipe());
+  EXPECT_EQ(recipe_from_text("gradtree", ""), gradtree_recipe());
   EXPECT_NE(default_recipe(), paper_recipe());
+  EXPECT_NE(paper_recipe(), gradtree_recipe());
 }
 
 TEST(Recipe, EveryFieldRoundTripsToTheSameBits) {
-  for (const Recipe& base : {default_recipe(), paper_recipe()}) {
+  for (const Recipe& base : {default_recipe(), paper_recipe(), gradtree_recipe()}) {
     EXPECT_EQ(recipe_from_text(recipe_json(base), "json"), base);
     for (const RecipeField& field : recipe_fields()) {
-      if (field.name == "single_start") continue;  // tells the bases apart
       Recipe changed = base;
       const double between = field.low + (field.high - field.low) / 3;
       field.set(changed, field.type == "float" ? between : field.get(base) == field.low ? field.high : field.low);
@@ -49,7 +51,7 @@ TEST(Recipe, EveryFieldRoundTripsToTheSameBits) {
 
 TEST(Recipe, DefaultsAreWithinTheirLimitsAndExplained) {
   for (const RecipeField& field : recipe_fields()) {
-    for (const Recipe& recipe : {default_recipe(), paper_recipe()}) {
+    for (const Recipe& recipe : {default_recipe(), paper_recipe(), gradtree_recipe()}) {
       EXPECT_GE(field.get(recipe), field.low) << field.name;
       EXPECT_LE(field.get(recipe), field.high) << field.name;
     }
@@ -58,7 +60,7 @@ TEST(Recipe, DefaultsAreWithinTheirLimitsAndExplained) {
 }
 
 TEST(Recipe, WhatIsNoRecipeIsRefusedInOneLine) {
-  EXPECT_THAT(refused_recipe("quick"), HasSubstr("mine.json: expected a recipe called default or paper"));
+  EXPECT_THAT(refused_recipe("quick"), HasSubstr("mine.json: expected a recipe called default, paper or gradtree"));
   EXPECT_THAT(refused_recipe("{\"starts\": 0}"), HasSubstr("'starts': expected a whole number in 1 .. 4096, got 0"));
   EXPECT_THAT(refused_recipe("{\"starts\": 1.5}"), HasSubstr("got 1.5"));
   EXPECT_THAT(refused_recipe("{\"starts\": \"many\"}"), HasSubstr("got \"many\""));

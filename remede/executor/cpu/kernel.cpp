@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "remede/base/vector_targets.h"
+#include "remede/executor/entmax.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "remede/executor/cpu/kernel.cpp"
@@ -270,7 +271,13 @@ void finish(const Parameters<float>& p, const PreparedTree& tree, const PieceSum
   const std::span<const float> index = p[Group::kIndex], threshold = p[Group::kThreshold];
   const std::span<float> d_index = gradient[Group::kIndex], d_threshold = gradient[Group::kThreshold];
   const bool softmax = tree.form.index == IndexGradient::kSoftmax;
-  AlignedVector<float> share(padded(softmax ? index.size() : 0));
+  const bool weighs = tree.form.index != IndexGradient::kIdentity;
+  AlignedVector<float> share(padded(weighs ? index.size() : 0));
+  if (tree.form.index == IndexGradient::kEntmax) {
+    const auto width = static_cast<std::size_t>(n_v);
+    for (std::size_t at = 0; at < index.size(); at += width)
+      entmax_roots<float>(index.subspan(at, width), {share.data() + at, width});
+  }
   if (softmax) {
     for (int i = 0; i < s.nodes(); ++i) {
       const float* logits = index.data() + static_cast<std::size_t>(i) * n_v;
@@ -287,14 +294,15 @@ void finish(const Parameters<float>& p, const PreparedTree& tree, const PieceSum
     for (int f = 0; f < n_v; ++f) {
       d_threshold[at + f] = 0;
       d_index[at + f] = scale * row[f] - threshold[at + f] * r;
-      if (softmax) {
+      if (weighs) {
         total += share[at + f];
         mean += share[at + f] * d_index[at + f];
       }
     }
     d_threshold[at + tree.feature[i]] = -r;
-    if (softmax)
-      for (int f = 0; f < n_v; ++f) d_index[at + f] = share[at + f] / total * (d_index[at + f] - mean / total);
+    if (!weighs) continue;
+    const float whole = softmax ? total : 1.0F;
+    for (int f = 0; f < n_v; ++f) d_index[at + f] = share[at + f] / whole * (d_index[at + f] - mean / total);
   }
   for (int g = static_cast<int>(Group::kOutput); g < kGroups; ++g) {
     const std::span<float> group = gradient[static_cast<Group>(g)];

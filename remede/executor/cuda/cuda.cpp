@@ -106,8 +106,10 @@ class GpuExecutor final : public Executor {
     std::string text;
     const auto add = [&](const std::string& line) { text += (text.empty() ? "" : "; ") + line; };
     if (on_host_ > 0)
-      add(fmt::format("{} of the starts ran on the CPU: the GPU takes trees of depth {} at most with {} cells at most",
-                      on_host_, kMostDepth, kMostCells));
+      add(fmt::format(
+          "{} of the starts ran on the CPU: the GPU takes trees of depth {} at most with {} cells at most, not trained "
+          "with entmax",
+          on_host_, kMostDepth, kMostCells));
     if (!little_.empty()) add("GPU: starts ran on the CPU, as its memory was too little: " + little_);
     if (!shapes_.why_not().empty())
       add("GPU: trained without kernels for its shapes, which are faster: " + shapes_.why_not());
@@ -124,7 +126,8 @@ class GpuExecutor final : public Executor {
   Split split_up(std::span<Trainer* const> starts) {
     Split split;
     if (data_.empty()) return {{}, {starts.begin(), starts.end()}};
-    for (Trainer* t : starts) (fits_device(t->plan().shape) ? split.device : split.host).push_back(t);
+    for (Trainer* t : starts)
+      (fits_device(t->plan().shape, t->plan().gradient) ? split.device : split.host).push_back(t);
     on_host_ = std::max(on_host_, split.host.size());
     return split;
   }

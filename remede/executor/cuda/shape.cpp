@@ -118,7 +118,8 @@ void place_arena(int lanes, Layout& l) {
 
 }  // namespace
 
-bool fits_device(const Shape& shape) {
+bool fits_device(const Shape& shape, const GradientForm& form) {
+  if (form.index == IndexGradient::kEntmax) return false;
   // Places are counted in int.
   return shape.depth <= kMostDepth && shape.n_m <= kMostCells && shape.total() < (1U << 26U) &&
          shape.n_v() < (1 << 16) && shape.n_y < (1 << 16);

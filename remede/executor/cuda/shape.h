@@ -20,8 +20,8 @@ struct DeviceShape {
   std::vector<SumUnit> units;
 };
 
-// Whether the device takes such a tree.
-bool fits_device(const Shape& shape);
+// Whether the device takes such a start.
+bool fits_device(const Shape& shape, const GradientForm& form);
 
 // What of the data matters to a layout.
 struct DataForm {
@@ -34,7 +34,7 @@ struct DataForm {
 // Kernels are compiled for classes of batch sizes: the smallest that takes this one.
 int batch_class(std::size_t batch);
 
-// batch: a class. REQUIRES: fits_device(shape).
+// batch: a class. REQUIRES: fits_device(shape, form).
 DeviceShape device_shape(const Shape& shape, const GradientForm& form, const DataForm& data, int batch,
                          const DeviceLimits& limits);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <type_traits>
 
 #include <fmt/format.h>
@@ -84,13 +85,29 @@ void set_field(const RecipeField& field, const Json& value, const std::string& w
   field.set(recipe, number);
 }
 
+struct NamedRecipe {
+  std::string_view name;
+  Recipe (*make)();
+};
+constexpr NamedRecipe kNamed[] = {{"default", default_recipe}, {"paper", paper_recipe}, {"gradtree", gradtree_recipe}};
+
 Recipe named(const std::string& name, const std::string& where) {
-  if (name == "default") return default_recipe();
-  if (name == "paper") return paper_recipe();
-  fail("{}: expected a recipe called default or paper, or a JSON object, got {}", where, shown(name));
+  for (const NamedRecipe& known : kNamed)
+    if (name == known.name) return known.make();
+  fail("{}: expected a recipe called default, paper or gradtree, or a JSON object, got {}", where, shown(name));
 }
 
-std::string_view base_of(const Recipe& recipe) { return recipe.single_start ? "paper" : "default"; }
+// The first of those with the fewest other fields.
+std::string_view base_of(const Recipe& recipe) {
+  const auto others = [&recipe](const NamedRecipe& base) {
+    const Recipe from = base.make();
+    return std::count_if(std::begin(kFields), std::end(kFields),
+                         [&](const RecipeField& field) { return field.get(recipe) != field.get(from); });
+  };
+  return std::min_element(std::begin(kNamed), std::end(kNamed),
+                          [&](const NamedRecipe& a, const NamedRecipe& b) { return others(a) < others(b); })
+      ->name;
+}
 
 }  // namespace
 
@@ -101,6 +118,20 @@ Recipe paper_recipe() {
   recipe.single_start = true;
   recipe.most_folds = 1;
   recipe.polish_rounds = recipe.polish_noise_rounds = 0;
+  return recipe;
+}
+
+// Rates, depth and batch are the defaults of the published program. Without exact moves: gradient descent is compared.
+Recipe gradtree_recipe() {
+  Recipe recipe = paper_recipe();
+  recipe.restarts = 3;
+  recipe.single_cells = 0;
+  recipe.single_patience = 0.1;
+  recipe.single_average = 0.02;
+  recipe.single_softsign = recipe.single_entmax = recipe.quantile_transform = true;
+  recipe.rate_index = recipe.rate_threshold = recipe.rate_output = 0.01;
+  recipe.batch_most = 64;
+  recipe.improved = 0;
   return recipe;
 }
 
@@ -144,16 +175,11 @@ std::string recipe_json(const Recipe& recipe) {
 std::string recipe_fields_json() {
   Json all = Json::array();
   for (const RecipeField& field : kFields) {
-    Json one = {{"name", field.name},
-                {"type", field.type},
-                {"group", field.group},
-                {"unit", field.unit},
-                {"low", field.low},
-                {"high", field.high},
-                {"default", value_of(field, default_recipe())},
-                {"paper", value_of(field, paper_recipe())},
-                {"meaning", field.meaning},
-                {"why", field.why}};
+    Json one = {{"name", field.name}, {"type", field.type}, {"group", field.group},
+                {"unit", field.unit}, {"low", field.low},   {"high", field.high}};
+    for (const NamedRecipe& recipe : kNamed) one[std::string(recipe.name)] = value_of(field, recipe.make());
+    one["meaning"] = field.meaning;
+    one["why"] = field.why;
     all.push_back(std::move(one));
   }
   return all.dump(2) + "\n";
@@ -176,12 +202,17 @@ std::string recipe_page() {
   for (const RecipeField& field : kFields) {
     if (field.group != group) {
       group = field.group;
-      page += fmt::format("\n## {}\n\n| field | default | paper | unit | meaning | why |\n|---|---|---|---|---|---|\n",
-                          group);
+      page += fmt::format(
+          "\n## {}\n\n| field | default | paper | gradtree | unit | meaning | why |\n|---|---|---|---|---|---|---|\n",
+          group);
     }
-    const std::string value = value_of(field, default_recipe()).dump(), paper = value_of(field, paper_recipe()).dump();
-    page += fmt::format("| `{}` | {} | {} | {} | {} | {} |\n", field.name, value, value == paper ? "" : paper,
-                        field.unit, field.meaning, field.why);
+    const std::string value = value_of(field, default_recipe()).dump();
+    const auto other = [&](const Recipe& recipe) {
+      const std::string own = value_of(field, recipe).dump();
+      return own == value ? std::string() : own;
+    };
+    page += fmt::format("| `{}` | {} | {} | {} | {} | {} | {} |\n", field.name, value, other(paper_recipe()),
+                        other(gradtree_recipe()), field.unit, field.meaning, field.why);
   }
   return page;
 }

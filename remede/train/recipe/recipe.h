@@ -17,8 +17,9 @@ struct Recipe {
   bool operator==(const Recipe&) const = default;
 };
 
-Recipe default_recipe();  // stages of many starts, halved from round to round: event, then signal
-Recipe paper_recipe();    // one start with a fixed schedule, neither folds nor a last training
+Recipe default_recipe();   // stages of many starts, halved from round to round: event, then signal
+Recipe paper_recipe();     // one start with a fixed schedule, neither folds nor a last training
+Recipe gradtree_recipe();  // static trees as GradTree trains them: entmax, softsign, averages, quantiles, restarts
 
 // One line of recipe.def, for code that lists, reads or writes all of them.
 struct RecipeField {
@@ -35,10 +36,10 @@ struct RecipeField {
 };
 std::span<const RecipeField> recipe_fields();
 
-// "default" or "paper", or where it is neither, one line of JSON: {"base": "default", "starts": 16}, the fields that
-// differ from the base. recipe_from_text() reads both back to the same bits; fields that are not there are the base's,
-// and a base that is not there is the default recipe. Throws Error naming `where` for an unknown field or a value out
-// of its limits.
+// "default", "paper" or "gradtree", or where it is none of them, one line of JSON: {"base": "default", "starts": 16},
+// the fields that differ from the base, which is the one with the fewest such fields. recipe_from_text() reads both
+// back to the same bits; fields that are not there are the base's, and a base that is not there is the default recipe.
+// Throws Error naming `where` for an unknown field or a value out of its limits.
 std::string recipe_text(const Recipe& recipe);
 Recipe recipe_from_text(std::string_view text, const std::string& where);
 
