@@ -171,9 +171,8 @@ Trial run_trial(const std::string& method, const TaskParts& parts, std::uint64_t
   config.threads = threads;
   if (method == "paper-form") config.form = FormChoice::kPaper;
   if (method == "paper-recipe" || method == "paper-best-of-3") {
-    const bool single = method == "paper-recipe";
-    config.recipe = single ? paper_recipe() : longer_paper_recipe();
-    return run_paper(parts, config, single ? 1 : 3);
+    config.recipe = method == "paper-recipe" ? paper_recipe() : longer_paper_recipe();
+    return run_paper(parts, config);
   }
   return run_fit(parts, config);
 }

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "remede/base/random.h"
-#include "remede/base/threads.h"
 #include "remede/model/predict.h"
 #include "remede/simplify/simplify.h"
 #include "remede/train/begin.h"
@@ -17,8 +16,6 @@
 
 namespace remede {
 namespace {
-
-constexpr std::int64_t kSeedsApart = 1000000;  // between the starts of one trial: more than there are trials
 
 TestScore score_on(const Dataset& test, const Model& model, int threads) {
   const Predictions said = predict(model, test.sequences, threads);
@@ -34,21 +31,6 @@ TestScore score_on(const Dataset& test, const Model& model, int threads) {
 // Of training and what follows it.
 double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
-
-// The tree as trained, of the start with the lowest validation loss.
-Model best_start(const TaskParts& parts, const Config& config, int starts) {
-  std::vector<Fit> fits(static_cast<std::size_t>(starts));
-  parallel_for(fits.size(), config.threads, [&](std::size_t k, int) {
-    Config one = config;
-    one.seed += static_cast<std::int64_t>(k) * kSeedsApart;
-    one.simplify = false;
-    if (starts > 1) one.threads = 1;
-    fits[k] = fit(parts.training, &parts.validation, one);
-  });
-  const auto best = std::min_element(fits.begin(), fits.end(),
-                                     [](const Fit& a, const Fit& b) { return a.validation.loss < b.validation.loss; });
-  return std::move(best->model);
 }
 
 // As a fit does it after training: simplification and exact moves, judged by training and validation data.
@@ -132,9 +114,11 @@ Trial run_fit(const TaskParts& parts, const Config& config) {
   return {score_on(parts.test, result.model, config.threads), {}, {}, seconds};
 }
 
-Trial run_paper(const TaskParts& parts, const Config& config, int starts) {
+Trial run_paper(const TaskParts& parts, const Config& config) {
   const auto begin = std::chrono::steady_clock::now();
-  const Model raw = best_start(parts, config, starts);
+  Config as_trained = config;
+  as_trained.simplify = false;
+  const Model raw = fit(parts.training, &parts.validation, as_trained).model;
   const Model finished = simplified(raw, parts, config);
   Trial trial;
   trial.seconds = seconds_since(begin);
@@ -149,6 +133,7 @@ Recipe longer_paper_recipe() {
   recipe.rate_index *= 3;
   recipe.rate_threshold *= 3;
   recipe.single_updates *= 3;
+  recipe.restarts = 3;
   return recipe;
 }
 

@@ -44,11 +44,12 @@ Trial run_random(const TaskParts& parts, std::uint64_t seed);
 // A fit as `remede train` does it.
 Trial run_fit(const TaskParts& parts, const Config& config);
 
-// The best of several starts of the paper's recipe by validation loss; the first one has the seed of the configuration.
-// REQUIRES: the recipe is paper_recipe(), or differs from it in numbers only.
-Trial run_paper(const TaskParts& parts, const Config& config, int starts);
+// A fit whose tree is also scored as trained and as pruned. REQUIRES: the recipe is paper_recipe(), or differs from it
+// in numbers only.
+Trial run_paper(const TaskParts& parts, const Config& config);
 
-// The recipe of the best of three: splits learn three times faster, and every start has three times as many updates.
+// The recipe of the best of three starts: splits learn three times faster, and every start has three times as many
+// updates.
 Recipe longer_paper_recipe();
 
 }  // namespace remede

@@ -63,6 +63,7 @@ struct StartPlan {
   float shrink = 0.0F;   // writes and linear leaves come closer to 0 by this part of their rate with every update (L1)
   float average = 1.0F;  // weight of the newest parameters in the moving average that is validated and kept
   std::uint64_t first_round = 400;  // updates before the worse half of the starts is dropped
+  std::uint64_t least_rounds = 2;   // however few the starts
   std::uint64_t validations = 4;    // in a round
   double polish_rounds = 1;         // first rounds that the last training on all the data takes
   GrowthOptions growth;

@@ -26,6 +26,7 @@ struct StageSize {
   std::uint64_t first_round = 0;
   std::uint64_t validations = 1;  // in a round
   double budget_share = 1;
+  std::uint64_t least_rounds = 2;
   int threads = 1;
 };
 

@@ -62,6 +62,7 @@ void signal_plan(const Config& config, StartPlan& plan, Random& random) {
   if (!one_in(random, recipe.signal_no_shrink_one_in))
     plan.shrink = exp(static_cast<float>(random.uniform(recipe.signal_shrink_low, recipe.signal_shrink_high)));
   plan.validations = static_cast<std::uint64_t>(recipe.signal_validations);
+  plan.least_rounds = 3;  // two short ones, and the last
 }
 
 void fix(const Config& config, StartPlan& plan) {
@@ -181,7 +182,8 @@ void limit_updates(const Config& config, std::size_t sequences, Portfolio& stage
     const std::optional<std::uint64_t> most = most_updates(config, sequences, plan.batch);
     if (!most) continue;
     const std::uint64_t planned =
-        updates_after(rounds_of(stage.starts.size(), finalists_of(config)), plan.first_round) + polish_updates(plan);
+        updates_after(rounds_of(stage.starts.size(), finalists_of(config), plan.least_rounds), plan.first_round) +
+        polish_updates(plan);
     plan.budget_share = std::min(1.0, static_cast<double>(*most) / static_cast<double>(planned));
   }
 }

@@ -236,8 +236,8 @@ class Search {
     const std::vector<StartPlan>& starts = stages_[stage].starts;
     const StartPlan& plan = starts.front();
     const std::uint64_t first = stage == stage_ ? first_round_ : first_round_of(stage, least_);
-    return {starts.size(),     folds_.size(),           finalists_, first, plan.validations,
-            plan.budget_share, session_.hands(threads_)};
+    return {starts.size(),    folds_.size(),     finalists_,        first,
+            plan.validations, plan.budget_share, plan.least_rounds, session_.hands(threads_)};
   }
 
   // REQUIRES: the lock of the paces is held.
@@ -268,7 +268,7 @@ class Search {
     std::size_t keep = survivors_of(starts_.size(), finalists_);
     if (solved >= finalists_) keep = finalists_;
     starts_.erase(starts_.begin() + static_cast<std::ptrdiff_t>(keep), starts_.end());
-    finishing_ = keep <= finalists_;
+    finishing_ = is_last_next(round_, keep, finalists_, starts_plan().least_rounds);
   }
 
   void report() const {
@@ -354,7 +354,7 @@ class Search {
     if (stage_ > stages_.size() || (stage_ < stages_.size() && starts_.empty()))
       fail("checkpoint: expected a stage of this search, got {}", stage_);
     if (stage_ == stages_.size()) return;
-    const std::uint64_t most = rounds_of(stages_[stage_].starts.size(), finalists_);
+    const std::uint64_t most = rounds_of(stages_[stage_].starts.size(), finalists_, starts_plan().least_rounds);
     if (round_ > most) fail("checkpoint: expected at most {} rounds, got {}", most, round_);
     if (first_round_ > starts_plan().first_round)
       fail("checkpoint: expected a first round of at most {} updates, got {}", starts_plan().first_round, first_round_);
@@ -406,13 +406,17 @@ std::size_t survivors_of(std::size_t starts, std::size_t finalists) {
   return std::clamp((starts + 1) / 2, std::min(finalists, starts), starts);
 }
 
-std::uint64_t rounds_of(std::size_t starts, std::size_t finalists) {
-  std::uint64_t rounds = 1;
-  for (bool last = false; !last; ++rounds) {
+bool is_last_next(std::uint64_t round, std::size_t starts, std::size_t finalists, std::uint64_t least_rounds) {
+  return starts <= finalists && round + 2 >= least_rounds;
+}
+
+std::uint64_t rounds_of(std::size_t starts, std::size_t finalists, std::uint64_t least_rounds) {
+  std::uint64_t round = 0;
+  for (bool last = false; !last; ++round) {
     starts = survivors_of(starts, finalists);
-    last = starts <= finalists;
+    last = is_last_next(round, starts, finalists, least_rounds);
   }
-  return rounds;
+  return round + 1;
 }
 
 std::uint64_t updates_after(std::uint64_t rounds, std::uint64_t first_round) {

@@ -49,7 +49,9 @@ struct SearchResult {
 // rounds: the first two are equally long, then each takes as many updates as all before it.
 std::size_t finalists_of(const Config& config);
 std::size_t survivors_of(std::size_t starts, std::size_t finalists);  // of a round
-std::uint64_t rounds_of(std::size_t starts, std::size_t finalists);
+std::uint64_t rounds_of(std::size_t starts, std::size_t finalists, std::uint64_t least_rounds);
+// Whether the round after `round`, in which so many take part, is the last.
+bool is_last_next(std::uint64_t round, std::size_t starts, std::size_t finalists, std::uint64_t least_rounds);
 std::uint64_t updates_after(std::uint64_t rounds, std::uint64_t first_round);
 
 // The starts of one stage.

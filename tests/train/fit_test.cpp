@@ -126,6 +126,7 @@ TEST(Fit, TheFirstOfSeveralTreesIsTheSameHoweverManyThereAre) {
     config.threads = 1;
     config.leaf_output = LeafOutput::kLinear;
     config.trees = 2;
+    config.recipe.forest_most_loss = config.recipe.forest_errors = 100;  // every finalist is a member
     Model two = fit(data, nullptr, config).model;
     config.trees = 4;
     Model four = fit(data, nullptr, config).model;

@@ -61,7 +61,7 @@ TEST(Portfolio, UpdatesLimitEveryStartToTheLastOne) {
       config.updates = most;
       for (const Portfolio& stage : draw_portfolios(config, recordings(50, 20))) {
         const StartPlan& plan = stage.starts.front();
-        const std::uint64_t rounds = rounds_of(stage.starts.size(), finalists_of(config));
+        const std::uint64_t rounds = rounds_of(stage.starts.size(), finalists_of(config), plan.least_rounds);
         std::uint64_t sum = static_cast<std::uint64_t>(plan.budget_share * static_cast<double>(polish_updates(plan)));
         for (std::uint64_t r = 0; r < rounds; ++r) sum += updates_in_round(r, plan.first_round, plan.budget_share);
         EXPECT_LE(sum, static_cast<std::uint64_t>(most));
