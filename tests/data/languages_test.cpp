@@ -25,7 +25,8 @@ bool is_in(int language, const std::string& s) {
     case 1:
       return count('0') == 0;
     case 2:
-      return s.size() % 2 == 0 && !s.starts_with('0') && s.find("00") == std::string::npos && s.find("11") == std::string::npos;
+      return s.size() % 2 == 0 && !s.starts_with('0') && s.find("00") == std::string::npos &&
+             s.find("11") == std::string::npos;
     case 3: {  // blocks, one after the other
       for (std::size_t i = 0; i < s.size();) {
         std::size_t j = i;
