@@ -22,7 +22,7 @@ using test::shell;
 using ::testing::HasSubstr;
 
 // The commands take data.csv unless they name their data. `kSmall` keeps a fit below half a second.
-const std::string kSmall = "--updates 40 --starts 2 --simplify no ";
+const std::string kSmall = "--updates 80 --starts 2 --simplify no ";
 const std::string kPaper = "--recipe paper --updates 40 --simplify no ";
 
 enum class Outcome { kChanges, kRefused, kSame };
