@@ -8,7 +8,7 @@ import pytest
 
 import remede
 
-SMALL = {"updates": 40, "starts": 2, "simplify": False, "random_state": 1}
+SMALL = {"updates": 80, "starts": 2, "simplify": False, "random_state": 1}
 PAPER = {"recipe": "paper", "updates": 40, "simplify": False, "random_state": 1}
 NO_MEMORY, FLAT, RICH = {**SMALL, "memory": 0}, {**SMALL, "depth": 0}, {**SMALL, "form": "rich"}
 LEAF = {**SMALL, "form": "paper"}
