@@ -37,7 +37,7 @@ void expect_same_schema(const Schema& training, const Schema& validation) {
 void hold_out_end(double fraction, Column<float>& training, Column<float>* validation) {
   const auto targets =
       static_cast<std::size_t>(std::count_if(training.begin(), training.end(), [](float w) { return w > 0.0F; }));
-  const auto held = static_cast<std::size_t>(fraction * static_cast<double>(targets) + 0.5);
+  const auto held = static_cast<std::size_t>(std::lround(fraction * static_cast<double>(targets)));
   const std::size_t learned = targets - std::clamp<std::size_t>(held, 1, targets - 1);
   std::size_t seen = 0;
   for (std::size_t t = 0; t < training.size(); ++t) {
@@ -93,7 +93,7 @@ struct Folding {
 };
 Folding folding_of(const Dataset& training, const Config& config) {
   const double fraction = validation_fraction(config);
-  const auto parts = static_cast<std::size_t>(1.0 / std::max(fraction, 1e-9) + 0.5);
+  const auto parts = static_cast<std::size_t>(std::lround(1.0 / std::max(fraction, 1e-9)));
   const std::size_t folds = std::min(parts, static_cast<std::size_t>(config.recipe.most_folds));
   const std::size_t count = training.sequences.count();
   const bool few = count < static_cast<std::size_t>(config.recipe.few_held_out) * folds &&
