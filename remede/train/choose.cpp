@@ -181,14 +181,18 @@ Tolerance simplify_tolerance(const Recipe& recipe) {
   return tolerance;
 }
 
-double seconds_of_choice(std::size_t candidates, const std::vector<Prepared>& folds, const Config& config,
-                         double validation_seconds) {
+bool makes_exact_moves(const Config& config, const LeafForm& form) {
+  return config.simplify && config.improve.value_or(form.leaf_output == LeafOutput::kConstant);
+}
+
+double seconds_of_choice(std::size_t candidates, const LeafForm& best, const std::vector<Prepared>& folds,
+                         const Config& config, double validation_seconds) {
   if (!config.simplify) return 0;
   const Prepared& fold = folds.front();
   const double steps = static_cast<double>(fold.training.steps() + fold.validation.steps());
   const double pass = validation_seconds * steps / static_cast<double>(fold.validation.steps());
   const double improved =
-      config.improve.value_or(true)
+      makes_exact_moves(config, best)
           ? static_cast<double>(std::min(static_cast<std::size_t>(config.recipe.improved), candidates))
           : 0.0;
   const int threads = config.threads > 0 ? config.threads : hardware_threads();
@@ -206,6 +210,7 @@ void CopyWork::work(Model& model, std::size_t fold, bool improves, const std::fu
   const Prepared& data = folds_[fold];
   const Recipe& recipe = config_.recipe;
   if (improves) {
+    if (!makes_exact_moves(config_, model.trees.front().form)) return;
     ImproveOptions options;
     options.passes = recipe.improve_passes;
     options.gain = recipe.improve_gain;
@@ -256,15 +261,17 @@ std::vector<Candidate> choose(std::vector<std::vector<Model>> models, const std:
   const auto hurry = [session] { return session != nullptr && session->hurry(); };
   const bool improves = config.simplify && config.improve.value_or(true);
   const std::size_t improved = improves ? std::min(static_cast<std::size_t>(recipe.improved), all.size()) : 0;
-  const double work = static_cast<double>(folds.size()) *
-                      (kSimplifyCost * static_cast<double>(all.size()) + kImproveCost * static_cast<double>(improved));
+  const bool expected = makes_exact_moves(config, all.front().copies.front().trees.front().form);
+  const double work =
+      static_cast<double>(folds.size()) * (kSimplifyCost * static_cast<double>(all.size()) +
+                                           (expected ? kImproveCost * static_cast<double>(improved) : 0.0));
   std::mutex mutex;
   double done = 0;
   const auto advance = [&](double cost) {
     if (session == nullptr) return;
     const std::lock_guard lock(mutex);
     done += cost;
-    session->expect_in_phase(done / work, 0.0, after);
+    session->expect_in_phase(std::min(1.0, done / work), 0.0, after);
   };
   // Works on every copy of the first candidates and scores it.
   const auto on_copies = [&](std::size_t candidates, double cost, bool exact_moves) {

@@ -82,8 +82,12 @@ class CopyWork {
 // What simplifying may cost.
 Tolerance simplify_tolerance(const Recipe& recipe);
 
-// Seconds that it will take, as far as can be told from how long a validation takes.
-double seconds_of_choice(std::size_t candidates, const std::vector<Prepared>& folds, const Config& config,
-                         double validation_seconds);
+// Whether exact moves are applied to trees of this form. Gradient descent leaves them little to find in linear leaves.
+bool makes_exact_moves(const Config& config, const LeafForm& form);
+
+// Seconds that it will take, as far as can be told from how long a validation takes. `best`: the form of the best
+// candidate.
+double seconds_of_choice(std::size_t candidates, const LeafForm& best, const std::vector<Prepared>& folds,
+                         const Config& config, double validation_seconds);
 
 }  // namespace remede

@@ -48,7 +48,8 @@ SearchResult run_recipe(const Config& config, const Schema& schema, const std::v
     const std::vector<Portfolio> stages = draw_portfolios(config, prepared.data, folds.size(), signal_loss);
     const auto after = [&](std::size_t finalists, const Pace& pace, bool solved) {
       const bool smaller = small > 0 && !solved;  // then it is rarely a finalist that is chosen and polished
-      return seconds_of_choice(finalists, folds, config, pace.validation()) +
+      const LeafForm& form = (solved ? stages.front() : stages.back()).starts.front().shape.form;
+      return seconds_of_choice(finalists, form, folds, config, pace.validation()) +
              (smaller ? small : seconds_of_polish(stages.back().starts.front(), config, pace));
     };
     return search(config, stages, data, session, after, rows);
@@ -263,7 +264,8 @@ Fit fit(const Dataset& training, const Dataset* validation, const Config& asked,
   const double polish_seconds =
       direct.solved ? 0 : seconds_of_polish(found.finalists.front().front().plan, config, found.pace);
   const double after_choice = direct.solved || small_seconds == 0 ? polish_seconds : small_seconds;
-  session.expect_in_phase(0, seconds_of_choice(found.finalists.size(), folds, config, found.pace.validation()),
+  const LeafForm form = direct.solved ? LeafForm() : found.finalists.front().front().plan.shape.form;
+  session.expect_in_phase(0, seconds_of_choice(found.finalists.size(), form, folds, config, found.pace.validation()),
                           after_choice);
   session.show_phase("simplify");
   std::vector<Candidate> candidates = choose(models_of(found, direct, folds, training.schema, config), folds, config,
