@@ -117,13 +117,13 @@ std::string kernel_text(const DeviceShape& shape) {
         "#include \"remede/executor/cuda/stepwise.cuh\"\n"
         "struct Compiled {{\n"
         "  static constexpr remede::cuda::Layout l = {{{}}};\n"
-        "  static constexpr remede::cuda::Stepper p = remede::cuda::stepper(l, {}, {});\n"
+        "  static constexpr remede::cuda::Stepper p = remede::cuda::stepper(l, {}, {}, {});\n"
         "  static constexpr remede::Loss loss = static_cast<remede::Loss>({});\n"
         "}};\n"
         "extern \"C\" __global__ void __launch_bounds__({}, {}) remede_advance(const remede::cuda::Start* starts) {{\n"
         "  remede::cuda::advance_stepwise<Compiled>(starts);\n"
         "}}\n",
-        numbers, shape.batch, shape.shared, static_cast<int>(shape.loss), shape.step.threads,
+        numbers, shape.batch, shape.longest, shape.shared, static_cast<int>(shape.loss), shape.step.threads,
         kStepThreads / shape.step.threads);
   return fmt::format(
       "#include \"remede/executor/cuda/kernels.cuh\"\n"

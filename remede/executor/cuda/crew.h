@@ -30,7 +30,8 @@ struct FitData {
   const TrainingData* host;
   DataSet training, validation;
   DataForm form() const {
-    return {host->training.n_y, training.missing() || validation.missing(), host->objective.loss};
+    return {host->training.n_y, training.missing() || validation.missing(), length_class(training.longest()),
+            host->objective.loss};
   }
   Buffer fill, continues, quantiles, scale;
   Batches judged;  // all validation data

@@ -21,8 +21,9 @@ class GpuEngine final : public Engine {
     if (batch.empty()) return {};
     const DataSet set(data, true);
     LoadedShape shape;
-    shape.shape = device_shape(parameters.shape, form, {data.n_y, set.missing(), objective.loss},
-                               batch_class(batch.size()), device_limits());
+    shape.shape =
+        device_shape(parameters.shape, form, {data.n_y, set.missing(), length_class(set.longest()), objective.loss},
+                     batch_class(batch.size()), device_limits());
     std::string why;
     if (compiles_) shape.kernel = compiled_kernel(shape.shape, why);
     if (compiles_ && shape.kernel == nullptr) fail("GPU: expected a kernel for the shape, got none: {}", why);
@@ -62,8 +63,9 @@ class GpuEngine final : public Engine {
     if (batch.empty()) return {};
     const DataSet set(data, true);
     LoadedShape loaded;
-    loaded.shape = device_shape(parameters.shape, {}, {data.n_y, set.missing(), objective.loss},
-                                batch_class(batch.size()), device_limits());
+    loaded.shape =
+        device_shape(parameters.shape, {}, {data.n_y, set.missing(), length_class(set.longest()), objective.loss},
+                     batch_class(batch.size()), device_limits());
     const DeviceShape& shape = loaded.shape;
     Batches batches;
     const std::uint32_t chunks = set.cut(batch, cut_of(set, loaded), batches);

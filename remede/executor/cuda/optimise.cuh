@@ -82,10 +82,10 @@ __device__ __forceinline__ float clip_factor(double squares, float limit) {
   return limit > 0.0F && norm > limit ? static_cast<float>(limit / norm) : 1.0F;
 }
 
-// Eight numbers of a thread at a time: all are loaded before the first is stored, since loads take long.
+// Some numbers of a thread at a time: all are loaded before the first is stored, since loads take long.
+template <int kAtATime = 8>
 __device__ __forceinline__ void optimise(const Layout& l, const Start& s, const Update& u, float clip,
                                          const float* gradient) {
-  constexpr int kAtATime = 8;
   float* const parameters = global(s.parameters);
   float* const averages = global(s.average);
   float* const means = global(s.mean);

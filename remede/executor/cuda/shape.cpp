@@ -132,6 +132,13 @@ int batch_class(std::size_t batch) {
   return up;
 }
 
+int length_class(std::size_t longest) {
+  constexpr int kMost = 256;  // more leave no room for what a batch of 32 sequences adds to the sums
+  int up = 8;
+  while (up <= kMost && static_cast<std::size_t>(up) < longest) up *= 2;
+  return up <= kMost ? up : 0;
+}
+
 DeviceShape device_shape(const Shape& shape, const GradientForm& form, const DataForm& data, int batch,
                          const DeviceLimits& limits) {
   DeviceShape to;
@@ -175,8 +182,9 @@ DeviceShape device_shape(const Shape& shape, const GradientForm& form, const Dat
   l.arena += l.tables * l.sums_size;
   to.loss = data.loss;
   to.batch = batch;
+  to.longest = data.longest;
   to.shared = static_cast<int>(limits.shared - kSharedReserve);
-  if (limits.tensor_cores) to.step = stepper(l, batch, to.shared);
+  if (limits.tensor_cores) to.step = stepper(l, batch, to.longest, to.shared);
   return to;
 }
 

@@ -14,9 +14,9 @@ struct DeviceShape {
   Layout layout{};
   Variant variant;
   Loss loss = Loss::kCrossEntropy;
-  int batch = 0, shared = 0;        // what `step` was made for
-  Stepper step;                     // of kernels that are compiled for it; threads == 0: they take the phases
-  std::vector<std::uint32_t> slot;  // (total)
+  int batch = 0, longest = 0, shared = 0;  // what `step` was made for
+  Stepper step;                            // of kernels that are compiled for it; threads == 0: they take the phases
+  std::vector<std::uint32_t> slot;         // (total)
   std::vector<SumUnit> units;
 };
 
@@ -27,12 +27,16 @@ bool fits_device(const Shape& shape, const GradientForm& form);
 struct DataForm {
   int targets = 1;       // of a step
   bool missing = false;  // some input is
+  int longest = 0;       // steps of a sequence, a class; 0: many
   Loss loss = Loss::kCrossEntropy;
   bool operator==(const DataForm&) const = default;
 };
 
 // Kernels are compiled for classes of batch sizes: the smallest that takes this one.
 int batch_class(std::size_t batch);
+
+// The same for the steps of the longest sequence.
+int length_class(std::size_t longest);
 
 // batch: a class. REQUIRES: fits_device(shape, form).
 DeviceShape device_shape(const Shape& shape, const GradientForm& form, const DataForm& data, int batch,

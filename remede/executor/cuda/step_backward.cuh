@@ -52,7 +52,7 @@ __device__ __forceinline__ void step_derivative(const Start& s, std::int64_t at,
   const float* const target = C::loss == Loss::kCrossEntropy ? &named : s.data.value + at * C::l.n_t;
   LossSums own;
   step_loss(objective, y, target, C::l.n_y, C::l.n_t, weight, scale, own);
-  if (threadIdx.x % C::p.lanes == 0) {
+  if (threadIdx.x % C::p.sharers == 0) {
     sums.loss += own.loss;
     sums.correct += own.correct;
   }
@@ -165,7 +165,7 @@ __device__ __forceinline__ int next_entry(std::int32_t* counts, int leaf, bool w
   __syncwarp();
   if (writes && before == 0) counts[leaf] += __popc(same);
   __syncwarp();
-  return C::p.lanes == 1 ? at : __shfl_sync(kAll, at, lane / C::p.lanes * C::p.lanes);
+  return C::p.sharers == 1 ? at : __shfl_sync(kAll, at, lane / C::p.sharers * C::p.sharers);
 }
 
 // Writes what the steps of a warp add to the sums, through its tile: entries by themselves are scattered in memory.
@@ -176,8 +176,8 @@ __device__ __forceinline__ void write_entries(float* tile, float* entries, int a
                                               const float* splits, const float (&v)[C::l.n_v]) {
   constexpr Layout l = C::l;
   constexpr Stepper p = C::p;
-  constexpr int kSequences = 32 / p.lanes, kRows = step_min(kSequences, kEntries), kQuads = p.entry / 4;
-  const int thread = static_cast<int>(threadIdx.x) % 32, lane = thread % p.lanes;
+  constexpr int kSequences = 32 / p.sharers, kRows = step_min(kSequences, kEntries), kQuads = p.entry / 4;
+  const int thread = static_cast<int>(threadIdx.x) % 32, lane = thread % p.sharers;
   float entry[p.entry] = {};
 #pragma unroll
   for (int k = 0; k < l.n_m; ++k) {
@@ -189,17 +189,27 @@ __device__ __forceinline__ void write_entries(float* tile, float* entries, int a
   for (int k = 0; k < l.n_y; ++k) entry[p.g + k] = c.g[k];
 #pragma unroll
   for (int f = 0; f < l.n_v; ++f) entry[p.columns + f] = v[f];
+  if constexpr (p.entries > 0) {
+#pragma unroll
+    for (int d = 0; d < l.depth; ++d) entry[p.split + d] = splits[d];
+    if (at >= 0)
+#pragma unroll
+      for (int i = 0; i < p.columns + l.n_v; i += 4)
+        *reinterpret_cast<float4*>(entries + at * p.tile_pitch + i) = {entry[i], entry[i + 1], entry[i + 2],
+                                                                       entry[i + 3]};
+    return;
+  }
 #pragma unroll
   for (int first = 0; first < kSequences; first += kRows) {
-    float* const row = tile + (thread / p.lanes - first) * p.tile_pitch;
+    float* const row = tile + (thread / p.sharers - first) * p.tile_pitch;
     __syncwarp();
-    if (p.lanes > 1) {
+    if (p.sharers > 1) {
 #pragma unroll
       for (int i = 0; i < p.columns + l.n_v; ++i)
-        if ((i < p.split || i >= p.split + l.depth) && i % p.lanes == lane) row[i] = entry[i];
+        if ((i < p.split || i >= p.split + l.depth) && i % p.sharers == lane) row[i] = entry[i];
 #pragma unroll
-      for (int i = 0; i < step_ceil(l.depth, p.lanes); ++i)
-        if (i * p.lanes + lane < l.depth) row[p.split + i * p.lanes + lane] = splits[i];
+      for (int i = 0; i < step_ceil(l.depth, p.sharers); ++i)
+        if (i * p.sharers + lane < l.depth) row[p.split + i * p.sharers + lane] = splits[i];
     } else if (thread >= first && thread < first + kRows) {
 #pragma unroll
       for (int d = 0; d < l.depth; ++d) entry[p.split + d] = splits[d];
@@ -211,7 +221,7 @@ __device__ __forceinline__ void write_entries(float* tile, float* entries, int a
 #pragma unroll
     for (int i = 0; i < kRows * kQuads; i += 32) {
       const int of = (i + thread) / kQuads, quad = (i + thread) % kQuads;
-      const int to = __shfl_sync(kAll, at, (first + of) * p.lanes % 32);
+      const int to = __shfl_sync(kAll, at, (first + of) * p.sharers % 32);
       if (to >= 0 && of < kRows)
         __stcs(reinterpret_cast<float4*>(entries) + static_cast<std::size_t>(to) * kQuads + quad,
                *reinterpret_cast<const float4*>(tile + of * p.tile_pitch + 4 * quad));
@@ -225,7 +235,7 @@ __device__ __noinline__ LossSums step_backward(const Start& s, const Chunk& chun
   constexpr Layout l = C::l;
   float* const shared = step_memory();
   const float* const trace = global(s.records);
-  float* const entries = global(s.staged);
+  float* const entries = step_entries<C>(s);
   LossSums losses;
   constexpr Stepper p = C::p;
   constexpr int n_x = l.n_x, n_m = l.n_m;

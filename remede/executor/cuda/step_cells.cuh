@@ -277,7 +277,7 @@ __device__ __noinline__ LossSums cells_backward(const Start& s, const Chunk& chu
   const OwnSequence own = own_sequence<C>(s, chunk);
   const float* const fill = global(s.fill);
   float* const trace = global(s.records);
-  float* const entries = global(s.staged);
+  float* const entries = step_entries<C>(s);
   std::int32_t* const counts = ints<C>(step_memory(), p.counts) + threadIdx.x / 32 * l.leaves;
   LossSums losses;
   float q = 0.0F, later[l.n_y] = {};

@@ -11,6 +11,24 @@ __device__ __forceinline__ std::int32_t* ints(float* shared, int place) {
   return reinterpret_cast<std::int32_t*>(shared + place);
 }
 
+// Where the entries of a chunk are.
+template <class C>
+__device__ __forceinline__ float* step_entries(const Start& s) {
+  if constexpr (C::p.entries > 0)
+    return step_memory() + C::p.entries;
+  else
+    return global(s.staged);
+}
+
+// Where the tables of sums are.
+template <class C>
+__device__ __forceinline__ float* step_tables(const Start& s) {
+  if constexpr (C::p.tables > 0)
+    return step_memory() + C::p.tables;
+  else
+    return global(s.table);
+}
+
 // Sums over the threads before this one, of two numbers. buffer: (2, warps).
 template <class C>
 __device__ __forceinline__ int2 sums_before(int2 own, int* buffer) {
@@ -101,9 +119,10 @@ struct TileSums {
   float ones[at_least_one(kOnes)][4] = {};
 };
 
-// Eight entries of the tile: rows times columns.
+// Eight entries, as in a tile: rows times columns. count: those that count; where entries are in shared memory, others
+// follow.
 template <class C>
-__device__ __forceinline__ void multiply_eight(const float* eight, TileSums<C>& sums) {
+__device__ __forceinline__ void multiply_eight(const float* eight, int count, TileSums<C>& sums) {
   constexpr Layout l = C::l;
   constexpr Stepper p = C::p;
   const int lane = static_cast<int>(threadIdx.x) % 32, g = lane / 4, t = lane % 4;
@@ -116,13 +135,17 @@ __device__ __forceinline__ void multiply_eight(const float* eight, TileSums<C>& 
       const int f = n * kTileColumns + g;
       float value = f == l.n_v ? 1.0F : 0.0F;
       if (f < l.n_v) value = from[4 * i * p.tile_pitch + p.columns + n * kTileColumns];
+      if (p.entries > 0 && t + 4 * i >= count) value = 0.0F;
       columns[n][i] = TwoParts(value);
     }
 #pragma unroll
   for (int m = 0; m < p.tiles_m; ++m) {
     TwoParts rows[4];
 #pragma unroll
-    for (int i = 0; i < 4; ++i) rows[i] = TwoParts(from[i / 2 * 4 * p.tile_pitch + m * kTile + i % 2 * 8]);
+    for (int i = 0; i < 4; ++i) {
+      const float value = from[i / 2 * 4 * p.tile_pitch + m * kTile + i % 2 * 8];
+      rows[i] = TwoParts(p.entries > 0 && t + i / 2 * 4 >= count ? 0.0F : value);
+    }
     if (m >= p.full_m) {
       constexpr unsigned kOne = 0x3f800000U;  // 1.0F
       float(&to)[4] = sums.ones[m - p.full_m];
@@ -175,6 +198,12 @@ __device__ __forceinline__ void put_tiles(const TileSums<C>& sums, float* table,
 template <class C>
 __device__ __forceinline__ void add_entries(float* tile, const float* entries, int count, float* table, bool add) {
   constexpr Stepper p = C::p;
+  if constexpr (p.entries > 0) {
+    TileSums<C> all;
+    for (int k = 0; k < count; k += 8) multiply_eight<C>(entries + k * p.tile_pitch, count - k, all);
+    put_tiles<C>(all, table, add);
+    return;
+  }
   constexpr int kQuads = p.entry / 4, kEach = step_ceil(kEntries * kQuads, 32);
   const int lane = static_cast<int>(threadIdx.x) % 32;
   TileSums<C> sums;
@@ -203,8 +232,8 @@ __device__ __forceinline__ void add_entries(float* tile, const float* entries, i
               next[a][i];
       __syncwarp();
       load(at + kAhead * kEntries, next[a]);
-      multiply_eight<C>(tile, sums);
-      if (at + 8 < count) multiply_eight<C>(tile + 8 * p.tile_pitch, sums);
+      multiply_eight<C>(tile, count - at, sums);
+      if (at + 8 < count) multiply_eight<C>(tile + 8 * p.tile_pitch, count - at - 8, sums);
     }
   }
   put_tiles<C>(sums, table, add);
@@ -226,7 +255,11 @@ template <class C>
 __device__ __forceinline__ void add_parts(const std::int32_t* total, const std::int32_t* extra, int parts,
                                           float* tables) {
   constexpr Stepper p = C::p;
-  constexpr int kEach = p.table % 128 == 0 ? 4 : p.table % 64 == 0 ? 2 : 1, kSlices = p.table / (32 * kEach);
+  constexpr int kEach = p.entries > 0 && p.table <= 256 ? p.table / 32
+                        : p.table % 128 == 0            ? 4
+                        : p.table % 64 == 0             ? 2
+                                                        : 1;
+  constexpr int kSlices = p.table / (32 * kEach);
   static_assert(kSlices * 32 * kEach == p.table);
   const int lane = static_cast<int>(threadIdx.x) % 32;
   for (int job = static_cast<int>(threadIdx.x) / 32; job < parts * kSlices; job += p.threads / 32) {
@@ -246,14 +279,15 @@ __device__ __forceinline__ void add_parts(const std::int32_t* total, const std::
   }
 }
 
-// ADDS the entries of a chunk to the tables of the leaves. Warps take leaves as they come; parts beyond the first of a
-// leaf have tables of their own, which are added in their order.
+// ADDS the entries of a chunk to the tables of the leaves. Warps take leaves as they come, or in turn; parts beyond the
+// first of a leaf have tables of their own, which are added in their order.
 template <class C>
 __device__ __noinline__ void add_chunk(const Start& s, int parts, int* next) {
   constexpr Layout l = C::l;
   float* const shared = step_memory();
-  const float* const entries = global(s.staged);
-  float* const tables = global(s.table);
+  const float* const entries = step_entries<C>(s);
+  constexpr int kPitch = C::p.entries > 0 ? C::p.tile_pitch : C::p.entry;
+  float* const tables = step_tables<C>(s);
   constexpr Stepper p = C::p;
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const std::int32_t* const first = ints<C>(shared, p.first);
@@ -264,12 +298,12 @@ __device__ __noinline__ void add_chunk(const Start& s, int parts, int* next) {
   const auto add = [&](int leaf, int begin, int table, bool again) {
     const int count = min(p.part, total[leaf] - begin);
     if (count > 0)
-      add_entries<C>(own_tile<C>(shared), entries + static_cast<std::size_t>(first[leaf] + begin) * p.entry, count,
+      add_entries<C>(own_tile<C>(shared), entries + static_cast<std::size_t>(first[leaf] + begin) * kPitch, count,
                      tables + static_cast<std::size_t>(table) * p.table, again);
   };
-  for (;;) {
-    int job = lane == 0 ? atomicAdd(next, 1) : 0;
-    job = __shfl_sync(kAll, job, 0);
+  for (int turn = static_cast<int>(threadIdx.x) / 32;; turn += p.threads / 32) {
+    int job = turn;  // parts in shared memory take less time than to ask which one is next
+    if constexpr (p.entries == 0) job = __shfl_sync(kAll, lane == 0 ? atomicAdd(next, 1) : 0, 0);
     if (job < parts) {  // the longest first
       const int leaf = leaf_of_part<C>(extra, job);
       add(leaf, (job - extra[leaf] + 1) * p.part, l.leaves + job, false);

@@ -152,8 +152,9 @@ __device__ __forceinline__ float* step_gradient_at(const Start& s) {
 // Copies it to where the host finds it.
 template <class C>
 __device__ __forceinline__ void give_gradient(const Start& s) {
+  constexpr Layout l = C::l;
   if constexpr (C::p.gradient > 0)
-    for (int i = static_cast<int>(threadIdx.x); i < C::l.begin[kGroups]; i += C::p.threads)
+    for (int i = static_cast<int>(threadIdx.x); i < l.begin[kGroups]; i += C::p.threads)
       s.gradient[i] = step_gradient_at<C>(s)[i];
 }
 
@@ -165,7 +166,7 @@ __device__ __noinline__ double step_gradient(const Start& s) {
   constexpr Stepper p = C::p;
   const float* const parameters = global(s.parameters);
   float* const gradient = step_gradient_at<C>(s);
-  const float* const tables = global(s.table);
+  const float* const tables = step_tables<C>(s);
   const std::int32_t* const seen = ints<C>(shared, p.seen);
   if constexpr (p.onehot)
     hot_nodes<C>(shared);
@@ -218,8 +219,8 @@ __device__ __noinline__ double step_gradient(const Start& s) {
 
 template <class C>
 __device__ __noinline__ void step_optimise(const Start& s, const Update& u, float clip) {
-  const Layout l = C::l;
-  optimise(l, s, u, clip, step_gradient_at<C>(s));
+  constexpr Layout l = C::l;
+  optimise<step_min(8, step_ceil(l.begin[kGroups], C::p.threads))>(l, s, u, clip, step_gradient_at<C>(s));
 }
 
 }  // namespace remede::cuda

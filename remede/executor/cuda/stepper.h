@@ -1,7 +1,8 @@
 // The form of an update that goes through the steps of a sequence one after the other, in registers (step_*.cuh), as
 // the host and the kernels that are compiled for a shape both know it.
 //
-// A sequence is the work of `lanes` threads. Going back, every step leaves an ENTRY in memory, in the order of leaves:
+// A sequence is the work of `lanes` threads, which share its cells, the levels of the tree, or consecutive steps. Going
+// back, every step leaves an ENTRY in memory, in the order of leaves:
 //   rows     derivatives by the writes' arguments, the splits on the path and the outputs, then by gates and rates
 //   columns  inputs and memory before the step; a further column is 1 and not stored
 // The sums of a leaf are the products of all rows and columns, added up over its entries: a product of matrices, by
@@ -19,7 +20,9 @@ namespace remede::cuda {
 struct Stepper {
   int threads = 0;               // of a block; 0: not for this shape
   int lanes = 0, sequences = 0;  // threads of a sequence, sequences of a chunk
-  bool by_cells = false;         // lanes share the cells of a sequence, else the levels of the tree
+  bool by_cells = false;         // lanes share the cells of a sequence
+  bool by_steps = false;         // lanes share consecutive steps; else the levels of the tree
+  int sharers = 0;               // threads of a step: all lanes, or one where these share steps
 
   // Places in an entry, and its length. full: rows that need other columns than the last.
   int write = 0, split = 0, g = 0, gate = 0, rate = 0, full = 0, rows = 0, columns = 0, entry = 0;
@@ -43,7 +46,9 @@ struct Stepper {
   int look_pitch = 0, look_next = 0;       // from one input or cell to the next; from one sequence to the next
   int values = 0, writing = 0;             // by cells: missing values filled; derivatives by the writes' arguments
   int tiles = 0, tile_pitch = 0;           // of each warp, sixteen entries: between registers and memory
-  int counts = 0;                          // (warps, leaves) entries, then where the next one of a warp goes
+  // Of a chunk, where there is room, else in the device's memory and 0 here; entries have the pitch of a tile.
+  int entries = 0, tables = 0;
+  int counts = 0;                                 // (warps, leaves) entries, then where the next one of a warp goes
   int first = 0, total = 0, extra = 0, seen = 0;  // (leaves) entries of a leaf; parts before; whether it has sums
   int node_sums = 0, parts = 0;                   // after the entries were added up
   int gradient = 0;                               // then; 0: it has no room here
@@ -69,6 +74,8 @@ constexpr int kMostTiles = 16;         // of four registers each
 constexpr int kMostHotDepth = 5;       // two tiles of leaves
 constexpr int kMostHotSums = 24;       // registers
 constexpr int kStepThreads = 512;      // of a multiprocessor: 128 registers each
+constexpr int kMostSharedSteps = 64;   // sequences of a batch whose lanes share steps
+constexpr int kMostSlopes = 64;        // floats of a step that follow from those of the next one
 
 constexpr int step_ceil(int n, int by) { return (n + by - 1) / by; }
 constexpr int step_up(int n, int by) { return step_ceil(n, by) * by; }
@@ -138,28 +145,32 @@ constexpr void place_leaf_row(const Layout& l, Stepper& p) {
 // Levels whose nodes have more than 32 leaves below them: their sums are made in two steps.
 constexpr int step_top(const Layout& l) { return l.depth > 5 ? l.depth - 5 : 0; }
 
-constexpr void place_shared(const Layout& l, Stepper& p) {
+// longest: as for stepper(). tables, entries: whether they are in shared memory.
+constexpr void place_shared(const Layout& l, int longest, bool tables, bool entries, Stepper& p) {
   StepPlaces shared;
+  const int steps = p.sequences * longest;
   p.nodes = shared.take(step_up(2 * l.leaves, 4));
   p.first = shared.take(step_up(l.leaves, 4));
   p.total = shared.take(step_up(l.leaves, 4));
   p.extra = shared.take(step_up(l.leaves, 4));
   p.seen = shared.take(step_up(l.leaves, 4));
+  p.tables = tables ? shared.take((l.leaves + steps / p.part) * p.table) : 0;
   p.leaf_rows = shared.take(l.leaves * p.row);
-  p.look_pitch = p.by_cells ? 1 : p.sequences;
+  p.look_pitch = p.by_cells ? 1 : p.threads / p.sharers;
   p.look_next = p.by_cells ? step_up(l.n_v, 4) + 4 : 1;
-  p.look = shared.take(p.by_cells ? p.sequences * p.look_next : l.n_v * p.sequences);
+  p.look = shared.take(p.by_cells ? p.sequences * p.look_next : l.n_v * p.look_pitch);
   p.values = l.missing && p.by_cells ? shared.take(p.sequences * p.look_next) : p.look;
   p.writing = shared.take(p.by_cells ? p.sequences * step_up(l.n_m, 4) : 0);
   p.tile_pitch = (p.entry / 4 | 1) * 4;  // an odd number of quads: rows lie in different banks
-  p.tiles = shared.take(p.threads / 32 * kEntries * p.tile_pitch + kTile);
-  p.counts = shared.take(p.threads / 32 * l.leaves);
+  p.counts = shared.take(step_up(p.threads / 32 * l.leaves, 4));
+  p.entries = entries ? shared.take((steps + 7) * p.tile_pitch + kTile) : 0;  // eight are read at a time
+  p.tiles = entries ? 0 : shared.take(p.threads / 32 * kEntries * p.tile_pitch + kTile);
   // The nodes' sums take the place of what is behind the leaves' own.
   StepPlaces sums{p.leaf_rows};
   p.node_sums = sums.take(l.leaves * (l.n_v + 1));
   p.parts = sums.take(step_top(l) * (1 << step_top(l)) * (l.n_v + 1));
   p.floats = shared.end > sums.end ? shared.end : sums.end;
-  if (sums.end + l.begin[kGroups] <= p.floats) p.gradient = sums.end;
+  p.gradient = sums.end + l.begin[kGroups] <= p.floats ? sums.end : 0;
 }
 
 constexpr void place_shared_onehot(const Layout& l, Stepper& p) {
@@ -187,44 +198,60 @@ constexpr void place_shared_onehot(const Layout& l, Stepper& p) {
   p.floats = shared.end;
 }
 
-// batch: sequences of an update. shared: bytes. Of the layout, only what the shape is made of is read.
-constexpr Stepper stepper(const Layout& l, int batch, int shared) {
+// Whether lanes share steps: where there are few sequences, and what a step hands on has room in registers.
+constexpr bool shares_steps(const Layout& l, int batch) {
+  return batch <= kMostSharedSteps && l.n_m > 0 && l.n_m * (l.n_m + l.depth) <= kMostSlopes;
+}
+
+constexpr Stepper stepper(const Layout& l, int batch, int longest, int shared, bool by_steps) {
   Stepper p;
   p.by_cells = l.n_m > kMostCellsOfThread;
+  p.by_steps = by_steps;
   if (l.n_m > 32) return {};
   place_entry(l, p);
   place_leaf_row(l, p);
   if (!p.by_cells && p.row > kMostRowOfThread) return {};
   if (p.full_m * p.tiles_n + p.tiles_m - p.full_m > kMostTiles) return {};
-  p.threads = l.depth > 8 ? 512 : 256;
-  p.part = p.by_cells ? 128 : 256;
+  p.threads = l.depth > 8 || by_steps ? 512 : 256;
+  p.part = by_steps ? 64 : p.by_cells ? 128 : 256;
   if (p.by_cells)
     p.lanes = l.n_m > 16 ? 32 : 16;
   else
-    for (p.lanes = 1; p.lanes < 8 && p.threads / p.lanes >= 2 * batch;) p.lanes *= 2;
+    for (p.lanes = 1; p.lanes < (by_steps ? 16 : 8) && p.threads / p.lanes >= 2 * batch;) p.lanes *= 2;
+  p.sharers = by_steps ? 1 : p.lanes;
   p.sequences = p.threads / p.lanes;
-  p.onehot = place_onehot(l, p);
+  p.onehot = !by_steps && place_onehot(l, p);
   if (p.onehot)
     place_shared_onehot(l, p);
   else
-    place_shared(l, p);
+    for (int kept = by_steps && longest > 0 ? 2 : 0; kept >= 0; --kept) {
+      place_shared(l, longest, kept > 1, kept > 0, p);
+      if (p.floats * 4 <= shared) break;
+    }
   if (p.floats * 4 > shared) return {};
   // A tile takes the inputs of a warp's sequences, with a pitch that spreads them over the banks.
-  const int fit = p.by_cells ? 0 : kEntries * p.tile_pitch / (32 / p.lanes + 1) / l.n_x;
+  const int fit = p.by_cells || by_steps ? 0 : kEntries * p.tile_pitch / (32 / p.lanes + 1) / l.n_x;
   p.ahead = fit >= 8 ? 8 : fit >= 4 ? 4 : fit >= 2 ? 2 : 0;
   p.trace_x = (p.by_cells ? 2 : 1) * l.n_m + 1 + (l.first_order ? l.n_y : 0);
   p.trace = p.trace_x + (p.ahead > 0 ? l.n_x + 2 : 0);
   return p;
 }
 
+// batch: sequences of an update. longest: steps of a sequence at most; 0: any number. shared: bytes. Of the layout,
+// only what the shape is made of is read.
+constexpr Stepper stepper(const Layout& l, int batch, int longest, int shared) {
+  const Stepper p = shares_steps(l, batch) ? stepper(l, batch, longest, shared, true) : Stepper();
+  return p.threads > 0 ? p : stepper(l, batch, longest, shared, false);
+}
+
 // Floats of memory for the entries of so many steps.
 constexpr unsigned long long entry_floats(const Stepper& p, unsigned long long steps) {
-  return p.onehot ? 0 : steps * static_cast<unsigned long long>(p.entry);
+  return p.onehot || p.entries > 0 ? 0 : steps * static_cast<unsigned long long>(p.entry);
 }
 
 // Floats of memory for chunks of so many steps: tables of sums, with those of further parts.
 constexpr unsigned long long table_floats(const Layout& l, const Stepper& p, unsigned long long steps) {
-  if (p.onehot) return 0;
+  if (p.onehot || p.tables > 0) return 0;
   return (static_cast<unsigned long long>(l.leaves) + steps / static_cast<unsigned long long>(p.part)) *
          static_cast<unsigned long long>(p.table);
 }

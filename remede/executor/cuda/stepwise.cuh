@@ -3,13 +3,40 @@
 
 #include "remede/executor/cuda/kernels.cuh"
 #include "remede/executor/cuda/step_cells.cuh"
+#include "remede/executor/cuda/step_together.cuh"
 #include "remede/executor/cuda/step_update.cuh"
 
 namespace remede::cuda {
 
+// An update with its first chunk. The next one comes from the device's memory while one is made.
+struct Upcoming {
+  Update update;
+  Chunk chunk;
+
+  __device__ __forceinline__ void load(const Start& s, std::uint32_t n, std::uint32_t first_chunk) {
+    static_assert(sizeof(Update) % 4 == 0 && sizeof(Chunk) % 4 == 0);
+    constexpr int kUpdate = sizeof(Update) / 4, kChunk = sizeof(Chunk) / 4;
+    const int i = static_cast<int>(threadIdx.x);
+    const auto copy = [](void* to, const void* from) {
+      asm volatile(
+          "cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(to))),
+          "l"(from)
+          : "memory");
+    };
+    if (i < kUpdate)
+      copy(reinterpret_cast<std::uint32_t*>(&update) + i, reinterpret_cast<const std::uint32_t*>(s.updates + n) + i);
+    else if (i < kUpdate + kChunk)
+      copy(reinterpret_cast<std::uint32_t*>(&chunk) + i - kUpdate,
+           reinterpret_cast<const std::uint32_t*>(s.chunks + first_chunk) + i - kUpdate);
+  }
+  // Before a barrier; behind it all threads see what was loaded.
+  static __device__ __forceinline__ void wait() { asm volatile("cp.async.wait_all;" ::: "memory"); }
+};
+
 // ADDS the batch of an update to the tables of sums.
 template <class C>
-__device__ __forceinline__ void step_batch(const Start& s, const Update& u, LossSums& losses, PhaseClock& clock) {
+__device__ __forceinline__ void step_batch(const Start& s, const Update& u, const Chunk& first, LossSums& losses,
+                                           PhaseClock& clock) {
   constexpr Layout l = C::l;
   constexpr Stepper p = C::p;
   __shared__ int buffer[2 * p.threads / 32];
@@ -20,7 +47,7 @@ __device__ __forceinline__ void step_batch(const Start& s, const Update& u, Loss
   else
     for (int i = static_cast<int>(threadIdx.x); i < l.leaves; i += p.threads) ints<C>(shared, p.seen)[i] = 0;
   for (std::uint32_t c = 0; c < u.chunks; ++c) {
-    const Chunk chunk = s.chunks[u.first_chunk + c];
+    const Chunk chunk = c == 0 ? first : s.chunks[u.first_chunk + c];
     if (threadIdx.x == 0) next_job = 0;
     if constexpr (!p.onehot)
       for (int i = static_cast<int>(threadIdx.x); i < p.threads / 32 * l.leaves; i += p.threads)
@@ -29,6 +56,8 @@ __device__ __forceinline__ void step_batch(const Start& s, const Update& u, Loss
     __syncthreads();
     if constexpr (p.by_cells)
       cells_forward<C>(s, chunk);
+    else if constexpr (p.by_steps)
+      forward_together<C>(s, chunk);
     else
       step_forward<C>(s, chunk);
     __syncthreads();
@@ -39,6 +68,8 @@ __device__ __forceinline__ void step_batch(const Start& s, const Update& u, Loss
     LossSums more;
     if constexpr (p.by_cells)
       more = cells_backward<C>(s, chunk, u.scale);
+    else if constexpr (p.by_steps)
+      more = step_backward_together<C>(s, chunk, u.scale);
     else
       more = step_backward<C>(s, chunk, u.scale);
     losses.loss += more.loss;
@@ -55,19 +86,24 @@ __device__ __forceinline__ void advance_stepwise(const Start* starts) {
   __shared__ __align__(16) unsigned char bytes[sizeof(Start)];
   __shared__ double buffer[3 * C::p.threads / 32];
   __shared__ Totals totals;
+  __shared__ Upcoming upcoming[2];
   Start& s = *reinterpret_cast<Start*>(bytes);
   copy_start(starts + blockIdx.x, s);
   for (int i = static_cast<int>(threadIdx.x); i < C::p.floats; i += C::p.threads) step_memory()[i] = 0.0F;
   __syncthreads();
   if constexpr (C::p.onehot) begin_stage<C>(step_memory());
+  if (s.update_count > 0) upcoming[0].load(s, 0, s.updates[0].first_chunk);
+  Upcoming::wait();
   step_prepare<C>(s);
   if (threadIdx.x == 0) totals = *s.totals;
   __syncthreads();
   PhaseClock clock;
   for (std::uint32_t n = 0; n < s.update_count && totals.lost == 0; ++n) {
-    const Update u = s.updates[n];
+    const Update u = upcoming[n % 2].update;
+    const Chunk first = upcoming[n % 2].chunk;
+    if (n + 1 < s.update_count) upcoming[(n + 1) % 2].load(s, n + 1, u.first_chunk + u.chunks);  // one after the other
     LossSums sums;
-    step_batch<C>(s, u, sums, clock);
+    step_batch<C>(s, u, first, sums, clock);
     const ThreeSums all = block_sums({sums.loss, sums.correct, step_gradient<C>(s)}, buffer);
     const double loss = all.of[0], correct = all.of[1];
     const float clip = clip_factor(all.of[2], s.clip);
@@ -78,6 +114,7 @@ __device__ __forceinline__ void advance_stepwise(const Start* starts) {
     if (s.continues != nullptr) carry_over(C::l.n_m, s, u.first_chunk, u.chunks);
     __syncthreads();
     clock.end(5);
+    Upcoming::wait();
     step_prepare<C>(s);
     clock.end(6);
   }
