@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "remede/executor/remote/job.h"
+#include "remede/model/size.h"
 #include "remede/train/contexts.h"
 #include "remede/train/greedy_tree.h"
 #include "remede/train/identify.h"
@@ -88,7 +89,10 @@ std::optional<DirectCandidate> machine_candidate(const Schema& schema, const std
   return candidate;
 }
 
-bool makes_no_mistake(const DirectCandidate& machine, const std::vector<Prepared>& folds, const Recipe& recipe) {
+// Makes no mistake, and is small: where a machine needs many states, a tree that counts may do with a few numbers, and
+// be right for longer sequences as well.
+bool is_final(const DirectCandidate& machine, const std::vector<Prepared>& folds, const Recipe& recipe) {
+  if (size_of(machine.copies.front()).numbers > recipe.machine_numbers) return false;
   const auto needed = static_cast<std::size_t>(recipe.machine_targets);
   for (std::size_t f = 0; f < folds.size(); ++f)
     if (!folds[f].held_out || targets_in(folds[f].validation) < needed ||
@@ -106,7 +110,7 @@ void add_machines(const Schema& schema, const std::vector<Prepared>& folds, cons
     std::optional<DirectCandidate> machine = machine_candidate(
         schema, folds, config, [&](const Sequences& training) { return merge_states(training, test, limits); });
     if (!machine) continue;
-    found.solved = test == MergeTest::kExact && config.trees == 1 && makes_no_mistake(*machine, folds, config.recipe);
+    found.solved = test == MergeTest::kExact && config.trees == 1 && is_final(*machine, folds, config.recipe);
     found.candidates.push_back(std::move(*machine));
     if (found.solved) return;
   }

@@ -10,6 +10,8 @@
 #include "remede/model/metrics.h"
 #include "remede/model/model.h"
 #include "remede/model/predict.h"
+#include "remede/train/begin.h"
+#include "remede/train/direct.h"
 #include "remede/train/score.h"
 
 namespace remede {
@@ -105,6 +107,20 @@ TEST(StateMerging, LeavesOtherDataAlone) {
   MergingLimits limits;
   limits.visits = 100;
   EXPECT_FALSE(merge_states(strings("tomita-3", 400, 1, 1, 30).sequences, MergeTest::kExact, limits).has_value());
+}
+
+// A machine that is right ends the fit only where it is small: counting needs a state for every number.
+TEST(StateMerging, LargeMachinesAreNotFinal) {
+  Config config;
+  config.threads = 1;
+  for (const auto& [task, final] : {std::pair("tomita-5", true), std::pair("counting", false)}) {
+    const Dataset training = strings(task, 1500, 3, 1, 30);
+    const std::vector<Prepared> folds = folds_of_fit(training, nullptr, config);
+    const DirectModels found = learn_directly(training.schema, folds, config, [] { return false; });
+    ASSERT_FALSE(found.candidates.empty()) << task;
+    EXPECT_EQ(score(found.candidates.front().copies.front(), folds.front().training).accuracy, 1.0) << task;
+    EXPECT_EQ(found.solved, final) << task;
+  }
 }
 
 }  // namespace
