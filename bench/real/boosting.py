@@ -20,13 +20,18 @@ class XGBoost:
         kind = xgboost.XGBClassifier if data.classes else xgboost.XGBRegressor
         self.model = kind(n_estimators=rounds, learning_rate=.1, max_depth=6, subsample=.8, colsample_bytree=.5, tree_method="hist",
                           max_bin=128, early_stopping_rounds=PATIENCE, random_state=seed, n_jobs=threads)
+        self.classes = bool(data.classes)
 
     def fit(self, x, y, valid_x, valid_y):
+        if self.classes:  # XGBoost wants the classes of the training data, numbered from 0; validation rows of others are left out
+            self.known, y = np.unique(y, return_inverse=True)
+            seen = np.isin(valid_y, self.known)
+            valid_x, valid_y = valid_x[seen], np.searchsorted(self.known, valid_y[seen])
         self.model.fit(x, y, eval_set=[(valid_x, valid_y)], verbose=False)
         self.best = self.model.best_score
 
     def predict(self, x):
-        return self.model.predict(x)
+        return self.known[self.model.predict(x)] if self.classes else self.model.predict(x)
 
     def size(self):
         """Nodes, and numbers: feature and threshold of a split, answer of a leaf."""
