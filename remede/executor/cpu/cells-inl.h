@@ -70,20 +70,24 @@ HWY_INLINE float sum_lanes(const Wide& a) {
 #endif
 }
 
-// base + W v of a leaf: a product, then a sum, inputs before memory, as the predictor rounds.
-HWY_INLINE Wide exact_sums(const CellLayout& at, const float* leaf, const float* v) {
-  Wide sums = load(leaf);
-  const float* w = leaf + at.inputs;
-#pragma GCC unroll 4
-  for (int f = 0; f < at.n_x; ++f) sums = add(sums, mul(load(w + f * kLanes), set(v[kLanes + f])));
-  w = leaf + at.memory;
-#pragma GCC unroll 4
-  for (int f = 0; f < at.n_read; ++f) sums = add(sums, mul(load(w + f * kLanes), set(v[f])));
-  return sums;
+// base + W v of a leaf, for several sequences: a product, then a sum, inputs before memory, as the predictor rounds.
+// Each sum waits for the one before; those of several sequences do not wait for each other.
+template <int kCount>
+HWY_INLINE void exact_sums(const CellLayout& at, const float* const* leaves, const float* const* v, Wide* sums) {
+  for (int i = 0; i < kCount; ++i) sums[i] = load(leaves[i]);
+  const auto add_rows = [&](int from, std::size_t first, int n) {
+#pragma GCC unroll 2
+    for (int f = 0; f < n; ++f)
+      for (int i = 0; i < kCount; ++i)
+        sums[i] =
+            add(sums[i], mul(load(leaves[i] + from + f * kLanes), set(v[i][first + static_cast<std::size_t>(f)])));
+  };
+  add_rows(at.inputs, kLanes, at.n_x);
+  add_rows(at.memory, 0, at.n_read);
 }
 
-// The same of several leaves together, in fewer and other roundings: for what leaves that were not reached would be
-// worth.
+// The same of several leaves and one sequence, in fewer and other roundings: for what leaves that were not reached
+// would be worth.
 template <int kCount>
 HWY_INLINE void quick_sums(const CellLayout& at, const float* const* leaves, const float* v, Wide* sums) {
   Wide other[kCount];
@@ -131,20 +135,28 @@ HWY_INLINE std::int32_t leaf_below(const PreparedTree& tree, const float* v, int
   return i - nodes;
 }
 
-HWY_NOINLINE void cells_forward_step(const PreparedTree& tree, const Walk& walk, std::size_t t) {
+// Step t of some sequences, from `walks` on.
+template <int kCount>
+HWY_NOINLINE void cells_forward_step(const PreparedTree& tree, const Walk* walks, std::size_t t) {
   const CellLayout& at = tree.cells;
-  const float* v = walk.v + t * at.v_step;
-  const std::int32_t leaf = leaf_below(tree, walk.split + t * at.v_step, 0);
-  walk.leaf[t] = leaf;
-  const float* row = at.leaf(leaf);
-  const Wide sums = exact_sums(at, row, v);
-  store(sums, walk.sums + t * kLanes);
-  const Wide u = tanh(sums), m = load(v);
-  store(u, walk.u + t * kLanes);
-  const Wide change = tree.blends() ? mul(load(row + at.blend), sub(u, m)) : u;
-  const Wide after = select(gt(load(row + at.gate), set(0.0F)), add(m, change), m);
-  store(after, walk.v + (t + 1) * at.v_step);
-  if (walk.split != walk.v) store(after, walk.split + (t + 1) * at.v_step);
+  const float *v[kCount], *rows[kCount];
+  Wide sums[kCount];
+  for (int i = 0; i < kCount; ++i) {
+    v[i] = walks[i].v + t * at.v_step;
+    walks[i].leaf[t] = leaf_below(tree, walks[i].split + t * at.v_step, 0);
+    rows[i] = at.leaf(walks[i].leaf[t]);
+  }
+  exact_sums<kCount>(at, rows, v, sums);
+  for (int i = 0; i < kCount; ++i) {
+    const Walk& walk = walks[i];
+    store(sums[i], walk.sums + t * kLanes);
+    const Wide u = tanh(sums[i]), m = load(v[i]);
+    store(u, walk.u + t * kLanes);
+    const Wide change = tree.blends() ? mul(load(rows[i] + at.blend), sub(u, m)) : u;
+    const Wide after = select(gt(load(rows[i] + at.gate), set(0.0F)), add(m, change), m);
+    store(after, walk.v + (t + 1) * at.v_step);
+    if (walk.split != walk.v) store(after, walk.split + (t + 1) * at.v_step);
+  }
 }
 
 // The derivatives at a step.
@@ -504,9 +516,12 @@ HWY_NOINLINE void walk_together(const PreparedTree& tree, const cpu::Piece& piec
                                 std::span<const std::uint32_t> numbers, std::size_t begin, std::size_t most, Scratch& s,
                                 cpu::PieceSums& sums) {
   const Walks walks = lay_out_together(tree, piece, numbers, begin, most, s);
-  for (std::size_t t = 0; t < walks.longest; ++t)
+  std::size_t shortest = walks.count == kWalks ? walks.longest : 0;  // steps that all have
+  for (std::size_t i = 0; i < walks.count; ++i) shortest = std::min(shortest, walks.each[i].steps);
+  for (std::size_t t = 0; t < shortest; ++t) cells_forward_step<kWalks>(tree, walks.each.data(), t);
+  for (std::size_t t = shortest; t < walks.longest; ++t)
     for (std::size_t i = 0; i < walks.count; ++i)
-      if (t < walks.each[i].steps) cells_forward_step(tree, walks.each[i], t);
+      if (t < walks.each[i].steps) cells_forward_step<1>(tree, &walks.each[i], t);
   for (std::size_t i = 0; i < walks.count; ++i) {
     outputs_of(tree, walks.each[i], s);
     std::copy_n(walks.each[i].v + walks.each[i].steps * tree.cells.v_step, kLanes, s.memory.data() + i * kLanes);
