@@ -17,6 +17,7 @@ sys.path.insert(0, str(ROOT / "bench"))
 
 from peers import measure  # noqa: E402
 
+SIGNAL = ["--form", "richest", "--inputs", 15, "--memory", 16, "--length", 200, "--threads", 1]  # what the second stage trains
 TRAINING = {
     "train depth 6": [],
     "train depth 10": ["--depth", 10],
@@ -26,6 +27,9 @@ TRAINING = {
     "train depth 6, richest form": ["--form", "richest"],
     "train depth 6, 20 inputs": ["--inputs", 20],
     "train depth 6, batch 32": ["--batch", 32],
+    "signal, depth 0": [*SIGNAL, "--depth", 0, "--batch", 16],
+    "signal, depth 2": [*SIGNAL, "--depth", 2, "--batch", 16],
+    "signal, depth 2, one recording": [*SIGNAL, "--depth", 2, "--batch", 1],
 }
 
 
@@ -44,7 +48,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         data, model = measure.task_model(args.old, folder)  # both programs read the file of the old one
         known = ["--model", model, "--data", data]
-        rows = {name: ("train", ["--threads", args.threads, *flags, *([] if "--batch" in flags else ["--batch", 512])]) for name, flags in TRAINING.items()}
+        rows = {name: ("train", [*([] if "--threads" in flags else ["--threads", args.threads]), *flags, *([] if "--batch" in flags else ["--batch", 512])]) for name, flags in TRAINING.items()}
         rows["predict task 1"] = ("predict", [*known, "--threads", args.threads])
         rows["one step of task 1"] = ("stream", known)
         print(f"{'':<32}{'new, M/s':>12}{'old, M/s':>12}{'ratio':>9}{'median':>9}", flush=True)
