@@ -84,7 +84,7 @@ def two_tanks(random, steps):
 
 
 def hardening_spring(random, steps):
-    """A damped mass on a spring whose stiffness grows with the cube of the way (Duffing's equation)."""
+    """A damped mass on a spring whose force grows with the displacement and its cube (Duffing's equation)."""
     u = 1.5 * smooth_noise(random, steps, 6)
     derivative = lambda s, force: np.array([s[1], force - .3 * s[1] - s[0] - 1.5 * s[0] ** 3])
     return u, integrate(derivative, np.zeros(2), u, .4)[:, 0]

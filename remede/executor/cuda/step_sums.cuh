@@ -302,7 +302,7 @@ __device__ __noinline__ void add_chunk(const Start& s, int parts, int* next) {
                      tables + static_cast<std::size_t>(table) * p.table, again);
   };
   for (int turn = static_cast<int>(threadIdx.x) / 32;; turn += p.threads / 32) {
-    int job = turn;  // parts in shared memory take less time than to ask which one is next
+    int job = turn;  // with entries in shared memory, asking for the next job would take longer than a job
     if constexpr (p.entries == 0) job = __shfl_sync(kAll, lane == 0 ? atomicAdd(next, 1) : 0, 0);
     if (job < parts) {  // the longest first
       const int leaf = leaf_of_part<C>(extra, job);

@@ -74,7 +74,7 @@ constexpr int kMostTiles = 16;         // of four registers each
 constexpr int kMostHotDepth = 5;       // two tiles of leaves
 constexpr int kMostHotSums = 24;       // registers
 constexpr int kStepThreads = 512;      // of a multiprocessor: 128 registers each
-constexpr int kMostSharedSteps = 64;   // sequences of a batch whose lanes share steps
+constexpr int kMostSharedSteps = 64;   // largest batch whose lanes share steps
 constexpr int kMostSlopes = 64;        // floats of a step that follow from those of the next one
 
 constexpr int step_ceil(int n, int by) { return (n + by - 1) / by; }

@@ -8,7 +8,8 @@
 
 namespace remede::cuda {
 
-// An update with its first chunk. The next one comes from the device's memory while one is made.
+// An update with its first chunk. The next one is loaded from the device's memory while one is being made; the chunks
+// of consecutive updates follow one another (Crew::plan_start).
 struct Upcoming {
   Update update;
   Chunk chunk;
@@ -29,7 +30,7 @@ struct Upcoming {
       copy(reinterpret_cast<std::uint32_t*>(&chunk) + i - kUpdate,
            reinterpret_cast<const std::uint32_t*>(s.chunks + first_chunk) + i - kUpdate);
   }
-  // Before a barrier; behind it all threads see what was loaded.
+  // Called before a barrier; after it all threads see what was loaded.
   static __device__ __forceinline__ void wait() { asm volatile("cp.async.wait_all;" ::: "memory"); }
 };
 
@@ -101,7 +102,7 @@ __device__ __forceinline__ void advance_stepwise(const Start* starts) {
   for (std::uint32_t n = 0; n < s.update_count && totals.lost == 0; ++n) {
     const Update u = upcoming[n % 2].update;
     const Chunk first = upcoming[n % 2].chunk;
-    if (n + 1 < s.update_count) upcoming[(n + 1) % 2].load(s, n + 1, u.first_chunk + u.chunks);  // one after the other
+    if (n + 1 < s.update_count) upcoming[(n + 1) % 2].load(s, n + 1, u.first_chunk + u.chunks);
     LossSums sums;
     step_batch<C>(s, u, first, sums, clock);
     const ThreeSums all = block_sums({sums.loss, sums.correct, step_gradient<C>(s)}, buffer);
