@@ -2,10 +2,10 @@
 """Default fits of the public data sets on a GPU and on the CPU of the same machine: seconds of the search and of the whole fit, and scores.
 
     bench/gpu_fits.py [--remede build/cuda/remede] [--sets NAME,...] [--seeds 1] [--threads 2] [--data ../shared/data] [--flags=--starts=512]
-                      [--no-cpu] [--jobs N] [--output cells.jsonl]
+                      [--no-cpu] [--at-once N] [--jobs N] [--output cells.jsonl]
 
 Needs a program built with CUDA (the preset cuda), a GPU and numpy. Fits on the GPU run one after the other with threads of their own; those on
-the CPU run beside them, each with as many threads, on other cores. Compiled kernels are kept from fit to fit, as they are for a user; the
+the CPU run beside them, each with as many threads, on other cores. With --at-once several share the GPU: for scores, not for times. Compiled kernels are kept from fit to fit, as they are for a user; the
 first fit of a shape compiles them.
 """
 import argparse
@@ -95,24 +95,24 @@ def main():
     parser.add_argument("--folder", type=pathlib.Path, default=ROOT / "build" / "gpu-fits", help="where files are kept")
     parser.add_argument("--flags", type=shlex.split, default=[], help="further options of train, in quotes")
     parser.add_argument("--no-cpu", action="store_true", help="on the GPU alone")
+    parser.add_argument("--at-once", type=int, default=1, help="fits on the GPU at the same time")
     parser.add_argument("--jobs", type=int, help="fits on the CPU at the same time (default: as the cores allow)")
     parser.add_argument("--output", type=pathlib.Path, help="a line of JSON for every fit")
     args = parser.parse_args()
     from real.sets import LOADERS
     cores = sorted(os.sched_getaffinity(0))
-    own, others = set(cores[:args.threads]), cores[args.threads:]
-    pairs = [set(others[i:i + args.threads]) for i in range(0, len(others) - args.threads + 1, args.threads)][:args.jobs]
-    free, lock, cells = list(pairs), threading.Lock(), []
+    groups = [set(cores[i:i + args.threads]) for i in range(0, len(cores) - args.threads + 1, args.threads)]
+    own, pairs = groups[:args.at_once], groups[args.at_once:][:args.jobs]
+    free, lock, cells = {"gpu": list(own), "cpu": list(pairs)}, threading.Lock(), []
 
     def run(data, files, seed, device):
         with lock:
-            taken = own if device == "gpu" else free.pop()
+            taken = free[device].pop()
         try:
             cell = fit(args, data, files, seed, device, taken)
         finally:
-            if device == "cpu":
-                with lock:
-                    free.append(taken)
+            with lock:
+                free[device].append(taken)
         with lock:
             cells.append(cell)
             print(f"{cell['set']:<22}seed {seed} {device}: {cell['seconds']:.1f} s, " + ", ".join(f"{k} {v:.1f}" for k, v in cell["phases"].items()) + "; " +
@@ -121,7 +121,7 @@ def main():
                 with open(args.output, "a") as file:
                     file.write(json.dumps(cell) + "\n")
 
-    with concurrent.futures.ThreadPoolExecutor(1) as on_gpu, concurrent.futures.ThreadPoolExecutor(max(1, len(pairs))) as on_cpu:
+    with concurrent.futures.ThreadPoolExecutor(max(1, len(own))) as on_gpu, concurrent.futures.ThreadPoolExecutor(max(1, len(pairs))) as on_cpu:
         waiting = []
         for name in names_of(args.sets, SETS, "sets"):
             data = LOADERS[name](args.data)

@@ -68,13 +68,19 @@ __device__ __forceinline__ float leaf_sum(const float* tables, const std::int32_
   return seen[leaf] != 0 ? tables[static_cast<std::size_t>(leaf) * p.table + at] : 0.0F;
 }
 
-// ASSIGNS the sums of the nodes (nodes from 1, n_v + 1): over the leaves below them; where these are many, over 32 of
+// The threads counted from the last one: for work beside what the first ones do.
+template <class C>
+__device__ __forceinline__ int thread_from_last() {
+  return C::p.threads - 1 - static_cast<int>(threadIdx.x);
+}
+
+// ASSIGNS the sums of the nodes (nodes from 1, n_v + 1): over the leaves below them; where these are many, over some of
 // them at a time, and then over what that gave.
 template <class C>
 __device__ __forceinline__ void sum_nodes(float* shared, const float* tables) {
   constexpr Layout l = C::l;
   constexpr Stepper p = C::p;
-  constexpr int kColumns = l.n_v + 1, kTop = step_top(l), kParts = 1 << kTop;
+  constexpr int kColumns = l.n_v + 1, kTop = step_top(l), kParts = 1 << kTop, kLeaves = l.leaves / kParts;
   const std::int32_t* const seen = ints<C>(shared, p.seen);
   const auto over_leaves = [&](int level, int first, int count, int column) {
     float sum = 0.0F;
@@ -84,9 +90,9 @@ __device__ __forceinline__ void sum_nodes(float* shared, const float* tables) {
   };
   for (int i = static_cast<int>(threadIdx.x); i < kTop * kParts * kColumns; i += p.threads) {
     const int column = i % kColumns, part = i / kColumns % kParts, level = i / kColumns / kParts;
-    shared[p.parts + i] = over_leaves(level, part * 32, 32, column);
+    shared[p.parts + i] = over_leaves(level, part * kLeaves, kLeaves, column);
   }
-  for (int i = static_cast<int>(threadIdx.x) + kParts * kColumns; i < l.leaves * kColumns; i += p.threads) {
+  for (int i = thread_from_last<C>() + kParts * kColumns; i < l.leaves * kColumns; i += p.threads) {
     const int column = i % kColumns, node = i / kColumns, level = 31 - __clz(node), below = l.depth - level;
     shared[p.node_sums + i] = over_leaves(level, (node << below) - l.leaves, 1 << below, column);
   }
@@ -178,7 +184,7 @@ __device__ __noinline__ double step_gradient(const Start& s) {
   if constexpr (p.onehot) {
     // Sums of a leaf from `column` on, which are side by side.
     const auto gather_hot = [&](int group, int column, int per_leaf) {
-      for (int i = static_cast<int>(threadIdx.x); i < l.leaves * per_leaf; i += p.threads) {
+      for (int i = thread_from_last<C>(); i < l.leaves * per_leaf; i += p.threads) {
         const int leaf = i / per_leaf;
         const float g = hot_leaf_sum<C>(shared, leaf, column + i - leaf * per_leaf);
         gradient[l.begin[group] + i] = g;
@@ -199,7 +205,7 @@ __device__ __noinline__ double step_gradient(const Start& s) {
   const auto gather = [&](int group, int row, int rows, int column, int columns) {
     const int per_leaf = rows * columns;
 #pragma unroll 4
-    for (int i = static_cast<int>(threadIdx.x); i < l.leaves * per_leaf; i += p.threads) {
+    for (int i = thread_from_last<C>(); i < l.leaves * per_leaf; i += p.threads) {
       const int leaf = i / per_leaf, at = i - leaf * per_leaf;
       const float g = leaf_sum<C>(tables, seen, leaf, row + at / columns, column + at % columns);
       gradient[l.begin[group] + i] = g;

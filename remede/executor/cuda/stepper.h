@@ -142,8 +142,9 @@ constexpr void place_leaf_row(const Layout& l, Stepper& p) {
   p.row = (step_ceil(row.end, 4) | 1) * 4;
 }
 
-// Levels whose nodes have more than 32 leaves below them: their sums are made in two steps.
-constexpr int step_top(const Layout& l) { return l.depth > 5 ? l.depth - 5 : 0; }
+// Levels whose nodes have many leaves below them, more than 16 at depth 6 and more than 32 in deeper trees: their
+// sums are made in two steps.
+constexpr int step_top(const Layout& l) { return l.depth > 7 ? l.depth - 5 : l.depth > 5 ? 2 : 0; }
 
 // longest: as for stepper(). tables, entries: whether they are in shared memory.
 constexpr void place_shared(const Layout& l, int longest, bool tables, bool entries, Stepper& p) {
