@@ -26,11 +26,10 @@ __device__ __forceinline__ int own_place() {
 }
 
 template <class C>
-__device__ __forceinline__ OwnSequence own_sequence(const Start& s, const Chunk& chunk) {
+__device__ __forceinline__ OwnSequence sequence_at(const Start& s, const Chunk& chunk, int place) {
   OwnSequence own;
-  const auto place = static_cast<std::uint32_t>(own_place<C>());
-  if (place >= chunk.count) return own;
-  const Entry entry = global(s.entries)[chunk.first + place];
+  if (static_cast<std::uint32_t>(place) >= chunk.count) return own;
+  const Entry entry = global(s.entries)[chunk.first + static_cast<std::uint32_t>(place)];
   const Span span = global(s.data.spans)[entry.sequence];
   own.sequence = entry.sequence;
   own.from = span.first;
@@ -38,6 +37,11 @@ __device__ __forceinline__ OwnSequence own_sequence(const Start& s, const Chunk&
   own.x =
       s.noisy != nullptr ? s.noisy + static_cast<std::size_t>(entry.base) * C::l.n_x : s.data.x + own.from * C::l.n_x;
   return own;
+}
+
+template <class C>
+__device__ __forceinline__ OwnSequence own_sequence(const Start& s, const Chunk& chunk) {
+  return sequence_at<C>(s, chunk, own_place<C>());
 }
 
 // Arrays have at least one element.

@@ -1,120 +1,97 @@
 // Both passes of the stepwise form (stepper.h) where lanes share consecutive steps of a sequence. What a step back
 // hands on to the one before is affine in what it is handed itself, the derivative q by the memory after it: lanes
-// compute the numbers of this map at the same time, and only q goes from step to step. Going forward, a lane has a
-// cell. docs/mathematics.md has the formulas.
+// compute the numbers of this map at the same time, and only q goes from step to step. Going forward, one thread has
+// the sequence. docs/mathematics.md has the formulas.
 #pragma once
 
 #include "remede/executor/cuda/step_backward.cuh"
 
 namespace remede::cuda {
 
-// Inputs that a lane loads for its sequence: f, f + lanes, ...
+// The leaf that a sequence reaches, counted as in a heap. Three levels at a time: all seven nodes below are compared
+// before it is known which of them are on the path, since waiting for one after the other takes longer.
 template <class C>
-struct LaneInputs {
-  static constexpr int kEach = step_ceil(C::l.n_x, C::p.lanes);
-  float x[kEach] = {};
-
-  __device__ __forceinline__ void load(const OwnSequence& own, int t) {
-    if (t >= own.length) return;
-#pragma unroll
-    for (int i = 0; i < kEach; ++i) {
-      const int f = i * C::p.lanes + static_cast<int>(threadIdx.x) % C::p.lanes;
-      if (f < C::l.n_x) x[i] = own.x[static_cast<std::size_t>(t) * C::l.n_x + f];
-    }
-  }
-  __device__ __forceinline__ void show(float* look) const {
-#pragma unroll
-    for (int i = 0; i < kEach; ++i) {
-      const int f = i * C::p.lanes + static_cast<int>(threadIdx.x) % C::p.lanes;
-      if (f < C::l.n_x) look[f * C::p.look_pitch] = x[i];
-    }
-  }
-};
-
-// The leaf that a sequence reaches, counted as in a heap. Its lanes take the nodes of some levels, one each, at the
-// same time. All lanes of the warp call this.
-template <class C>
-__device__ __forceinline__ int descend_together(const float2* nodes, const float* look) {
-  constexpr int kDepth = C::l.depth, kLanes = C::p.lanes, kLevels = kLanes >= 16 ? 4 : 3;
-  static_assert(kLanes >= 8);
-  const int lane = static_cast<int>(threadIdx.x) % kLanes, group = static_cast<int>(threadIdx.x) % 32 / kLanes * kLanes;
-  const int own = lane + 1, level = 31 - __clz(own), offset = own - (1 << level);  // the node's place below a root
+__device__ __forceinline__ int descend_ahead(const float2* nodes, const float* look) {
+  constexpr int kDepth = C::l.depth;
   int i = 1;
 #pragma unroll
-  for (int d = 0; d < kDepth; d += kLevels) {
-    const int levels = step_min(kLevels, kDepth - d);
-    const bool right = level < levels && child_of<C>(nodes, look, (i << level) + offset) % 2 != 0;
-    const unsigned all = __ballot_sync(kAll, right) >> group;
-    int below = 1;
+  for (int d = 0; d + 3 <= kDepth; d += 3) {
+    const int top = child_of<C>(nodes, look, i) - 2 * i;
+    int below[2], last[4];
 #pragma unroll
-    for (int k = 0; k < levels; ++k) below = 2 * below + (all >> (below - 1) & 1);
-    i = (i << levels) + below - (1 << levels);
+    for (int k = 0; k < 2; ++k) below[k] = child_of<C>(nodes, look, 2 * i + k) - 2 * (2 * i + k);
+#pragma unroll
+    for (int k = 0; k < 4; ++k) last[k] = child_of<C>(nodes, look, 4 * i + k);
+    const int second = top != 0 ? below[1] : below[0];
+    const int left = second != 0 ? last[1] : last[0], right = second != 0 ? last[3] : last[2];
+    i = top != 0 ? right : left;
   }
+#pragma unroll
+  for (int d = kDepth / 3 * 3; d < kDepth; ++d) i = child_of<C>(nodes, look, i);
   return i;
 }
 
-// Counts the entries of each leaf, as step_forward() does. A cell is the work of the lane with its number, and so is an
-// output.
+// Counts the entries of each leaf, as step_forward() does. A thread for each sequence, in the first warp of each of the
+// four schedulers: more warps would only take turns.
 template <class C>
-__device__ __noinline__ void forward_together(const Start& s, const Chunk& chunk) {
+__device__ __noinline__ void forward_alone(const Start& s, const Chunk& chunk) {
   constexpr Layout l = C::l;
   constexpr Stepper p = C::p;
-  static_assert(l.n_m <= p.lanes);
+  constexpr int n_x = l.n_x, n_m = l.n_m, kWarps = 4, kEach = p.sequences / kWarps;
+  static_assert(kEach <= 32 && kEach * kWarps == p.sequences);
+  const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
+  if (warp >= kWarps || lane >= kEach) return;
+  const int place = warp * kEach + lane;
   float* const shared = step_memory();
-  const int place = own_place<C>(), lane = static_cast<int>(threadIdx.x) % p.lanes;
-  const OwnSequence own = own_sequence<C>(s, chunk);
-  float* const look = shared + p.look + place * p.lanes;
+  const OwnSequence own = sequence_at<C>(s, chunk, place);
+  float* const look = shared + p.look + place;
   const auto* const nodes = reinterpret_cast<const float2*>(shared + p.nodes);
-  std::int32_t* const counts = ints<C>(shared, p.counts) + threadIdx.x / 32 * l.leaves;
+  // Those of the warp that goes back through the sequence.
+  std::int32_t* const counts = ints<C>(shared, p.counts) + place * p.lanes / 32 * l.leaves;
   const float* const fill = global(s.fill);
-  const bool has_cell = lane < l.n_m;
-  const auto value_of = [&](int f) {
-    const float value = look[f * p.look_pitch];
-    return l.missing && f < l.n_x && value != value ? fill[f] : value;
-  };
-  const auto carried = static_cast<std::size_t>(own.sequence) * l.n_m + lane;
-  float m = has_cell && own.length > 0 && s.before != nullptr ? s.before[carried] : 0.0F;
-  float y[step_ceil(l.n_y, p.lanes)] = {};
-  LaneInputs<C> next;
-  next.load(own, 0);
+  const auto carried = static_cast<std::size_t>(own.sequence) * n_m;
+  float v[l.n_v], y[l.n_y] = {}, next[n_x];
+#pragma unroll
+  for (int k = 0; k < n_m; ++k) v[n_x + k] = own.length > 0 && s.before != nullptr ? s.before[carried + k] : 0.0F;
+  const float* x = own.x;
+#pragma unroll
+  for (int f = 0; f < n_x; ++f) next[f] = own.length > 0 ? x[f] : 0.0F;
   float* to = global(s.records) + place;
-  const int most = most_of_warp<1>(own.length);
-  for (int t = 0; t < most; ++t, to += p.trace * p.sequences) {
-    const bool active = t < own.length;
-    if (active) next.show(look);
-    next.load(own, t + 1);
-    if (active && has_cell) look[(l.n_x + lane) * p.look_pitch] = to[lane * p.sequences] = m;
-    __syncwarp();
-    const int j = descend_together<C>(nodes, look) - l.leaves;
-    if (active) {
-      const float* const row = shared + p.leaf_rows + j * p.row;
-      if (lane == 0) {
-        reinterpret_cast<std::int32_t*>(to)[l.n_m * p.sequences] = j;
-        atomicAdd(counts + j, 1);
-      }
-      if (l.first_order)
+  for (int t = 0; t < own.length; ++t, to += p.trace * p.sequences) {
 #pragma unroll
-        for (int k = 0; k < step_ceil(l.n_y, p.lanes); ++k) {
-          const int of = k * p.lanes + lane;
-          if (of >= l.n_y) continue;
-          float sum = row[p.output + of];
-          if (l.linear)
-#pragma unroll
-            for (int f = 0; f < l.n_v; ++f) sum = fmaf(row[p.linear + of * l.n_v + f], value_of(f), sum);
-          y[k] += sum;
-          to[(l.n_m + 1 + of) * p.sequences] = y[k];
-        }
-      if (has_cell) {
-        float argument = l.has_bias ? row[p.bias + lane] : 0.0F;
-#pragma unroll
-        for (int f = 0; f < l.n_w; ++f) argument = fmaf(row[p.writes + lane * l.n_w + f], value_of(f), argument);
-        const float u = tanh(argument), change = l.blends ? row[p.blend + lane] * (u - m) : u;
-        if (row[p.gate_value + lane] >= 0.0F) m += change;
-      }
+    for (int f = 0; f < n_x; ++f) {
+      look[f * p.look_pitch] = next[f];
+      v[f] = l.missing && next[f] != next[f] ? fill[f] : next[f];
     }
-    __syncwarp();
+    x += n_x;
+    if (t + 1 < own.length)
+#pragma unroll
+      for (int f = 0; f < n_x; ++f) next[f] = x[f];
+#pragma unroll
+    for (int k = 0; k < n_m; ++k) look[(n_x + k) * p.look_pitch] = to[k * p.sequences] = v[n_x + k];
+    const int j = descend_ahead<C>(nodes, look) - l.leaves;
+    float r[p.row];
+    load_row<0, l.first_order ? p.worth_end : p.written>(shared + p.leaf_rows + j * p.row, r);
+    reinterpret_cast<std::int32_t*>(to)[n_m * p.sequences] = j;
+    atomicAdd(counts + j, 1);
+    if (l.first_order)
+#pragma unroll
+      for (int k = 0; k < l.n_y; ++k) {
+        y[k] += row_output<C>(r, v, k);
+        to[(n_m + 1 + k) * p.sequences] = y[k];
+      }
+    float u[at_least_one(n_m)];
+#pragma unroll
+    for (int k = 0; k < n_m; ++k) u[k] = tanh(write_argument<C>(r, v, k));
+#pragma unroll
+    for (int k = 0; k < n_m; ++k) {
+      const float m = v[n_x + k], change = l.blends ? r[p.blend + k] * (u[k] - m) : u[k];
+      v[n_x + k] = r[p.gate_value + k] >= 0.0F ? m + change : m;
+    }
   }
-  if (has_cell && own.length > 0 && s.after != nullptr) s.after[carried] = m;
+  if (own.length > 0 && s.after != nullptr)
+#pragma unroll
+    for (int k = 0; k < n_m; ++k) s.after[carried + k] = v[n_x + k];
 }
 
 // A step back as a map of q.

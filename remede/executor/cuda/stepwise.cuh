@@ -58,7 +58,7 @@ __device__ __forceinline__ void step_batch(const Start& s, const Update& u, cons
     if constexpr (p.by_cells)
       cells_forward<C>(s, chunk);
     else if constexpr (p.by_steps)
-      forward_together<C>(s, chunk);
+      forward_alone<C>(s, chunk);
     else
       step_forward<C>(s, chunk);
     __syncthreads();
