@@ -33,8 +33,8 @@ double seconds_after_round(const StageSize& stage, std::uint64_t round, std::siz
                            const Pace& pace) {
   double sum = 0;
   while (!finishing) {
-    starts = survivors_of(starts, stage.finalists);
-    finishing = is_last_next(round, starts, stage.finalists, stage.least_rounds);
+    starts = survivors_of(starts, stage.thinning);
+    finishing = is_last_next(round, starts, stage.thinning.finalists, stage.least_rounds);
     sum += seconds_of_round(stage, ++round, starts, pace);
   }
   return sum;

@@ -18,11 +18,17 @@ struct Pace {
   double validation() const { return validations > 0 ? validation_seconds / validations : 0.0; }
 };
 
-// One stage of a search: starts are halved from round to round.
+// Starts that remain after a round: the better half, but not more than `most` and not fewer than the finalists.
+struct Thinning {
+  std::size_t finalists = 1;
+  std::size_t most = 64;
+};
+
+// One stage of a search.
 struct StageSize {
   std::size_t starts = 0;
   std::size_t copies = 1;  // of each start: one per fold
-  std::size_t finalists = 1;
+  Thinning thinning;
   std::uint64_t first_round = 0;
   std::uint64_t validations = 1;  // in a round
   double budget_share = 1;

@@ -176,13 +176,22 @@ int signal_starts(const Config& config, const Sequences& training) {
                                      config.recipe.signal_more_starts));
 }
 
+// The trees of a forest learn longer where there are many sequences: whoever asks for several trees wants accuracy.
+void add_rounds(const Config& config, const TrainingData& data, Portfolio& stage) {
+  const Recipe& recipe = config.recipe;
+  if (config.trees == 1 || sequences_of(data) < static_cast<std::size_t>(recipe.signal_more_rounds_sequences)) return;
+  for (StartPlan& plan : stage.starts)
+    plan.least_rounds = rounds_of(stage.starts.size(), thinning_of(config), plan.least_rounds) +
+                        static_cast<std::uint64_t>(recipe.signal_more_rounds);
+}
+
 // --updates and --epochs: all rounds become shorter alike, so that a start that goes all the way keeps to them.
 void limit_updates(const Config& config, std::size_t sequences, Portfolio& stage) {
   for (StartPlan& plan : stage.starts) {
     const std::optional<std::uint64_t> most = most_updates(config, sequences, plan.batch);
     if (!most) continue;
     const std::uint64_t planned =
-        updates_after(rounds_of(stage.starts.size(), finalists_of(config), plan.least_rounds), plan.first_round) +
+        updates_after(rounds_of(stage.starts.size(), thinning_of(config), plan.least_rounds), plan.first_round) +
         polish_updates(plan);
     plan.budget_share = std::min(1.0, static_cast<double>(*most) / static_cast<double>(planned));
   }
@@ -250,6 +259,7 @@ std::vector<Portfolio> draw_portfolios(const Config& config, const TrainingData&
       stage.starts.push_back(plan);
     }
     if (regime != Regime::kSignal) doubt_events(config, data, folds, signal_loss, stage);
+    if (regime == Regime::kSignal) add_rounds(config, data, stage);
     limit_updates(config, training.count(), stage);
   }
   return stages;

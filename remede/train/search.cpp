@@ -64,7 +64,7 @@ class Search {
         paces_(stages.size()),
         constant_(mean_constant_loss(folds)),
         solved_(config.recipe.solved * constant_),
-        finalists_(finalists_of(config)),
+        thinning_(thinning_of(config)),
         threads_(config.threads <= 0 ? hardware_threads() : config.threads),
         executor_(session.peers() == nullptr
                       ? make_executor(device_of(config), folds, config.threads)
@@ -236,7 +236,7 @@ class Search {
     const std::vector<StartPlan>& starts = stages_[stage].starts;
     const StartPlan& plan = starts.front();
     const std::uint64_t first = stage == stage_ ? first_round_ : first_round_of(stage, least_);
-    return {starts.size(),    folds_.size(),     finalists_,        first,
+    return {starts.size(),    folds_.size(),     thinning_,         first,
             plan.validations, plan.budget_share, plan.least_rounds, session_.hands(threads_)};
   }
 
@@ -249,7 +249,7 @@ class Search {
     const double done = std::min(1.0, this_round_.validations / all);
     double sum = (1 - done) * seconds_of_round(now, round_, starts_.size(), pace) +
                  seconds_after_round(now, round_, starts_.size(), finishing_, pace);
-    std::size_t finalists = done_.size() + std::min(finalists_, starts_.size());
+    std::size_t finalists = done_.size() + std::min(thinning_.finalists, starts_.size());
     const Pace* last = &pace;
     for (std::size_t stage = stage_ + 1; stage < stages_.size() && !(least_ <= solved_); ++stage) {
       if (!(least_ < stages_[stage].entry * constant_) && stages_[stage].entry < 1) continue;
@@ -257,7 +257,7 @@ class Search {
       last = &paces_[stage];
       sum +=
           seconds_of_round(later, 0, later.starts, *last) + seconds_after_round(later, 0, later.starts, false, *last);
-      finalists += std::min(finalists_, later.starts);
+      finalists += std::min(thinning_.finalists, later.starts);
     }
     return sum + (after_ ? after_(finalists, *last, least_ <= solved_) : 0.0);
   }
@@ -265,10 +265,10 @@ class Search {
   void drop() {
     const auto solved = static_cast<std::size_t>(
         std::count_if(starts_.begin(), starts_.end(), [&](const Start& s) { return s.best_loss() <= solved_; }));
-    std::size_t keep = survivors_of(starts_.size(), finalists_);
-    if (solved >= finalists_) keep = finalists_;
+    std::size_t keep = survivors_of(starts_.size(), thinning_);
+    if (solved >= thinning_.finalists) keep = thinning_.finalists;
     starts_.erase(starts_.begin() + static_cast<std::ptrdiff_t>(keep), starts_.end());
-    finishing_ = is_last_next(round_, keep, finalists_, starts_plan().least_rounds);
+    finishing_ = is_last_next(round_, keep, thinning_.finalists, starts_plan().least_rounds);
   }
 
   void report() const {
@@ -298,7 +298,7 @@ class Search {
       std::vector<Finalist>& finalist = result.finalists.emplace_back();
       for (const auto& copy : start.copies) finalist.push_back(finalist_of(*copy));
     }
-    if (stopped && result.finalists.size() > finalists_) result.finalists.resize(finalists_);
+    if (stopped && result.finalists.size() > thinning_.finalists) result.finalists.resize(thinning_.finalists);
     if (result.finalists.empty())
       fail("expected a finite loss, got none: the inputs may be too large (see --standardise)");
     return result;
@@ -354,7 +354,7 @@ class Search {
     if (stage_ > stages_.size() || (stage_ < stages_.size() && starts_.empty()))
       fail("checkpoint: expected a stage of this search, got {}", stage_);
     if (stage_ == stages_.size()) return;
-    const std::uint64_t most = rounds_of(stages_[stage_].starts.size(), finalists_, starts_plan().least_rounds);
+    const std::uint64_t most = rounds_of(stages_[stage_].starts.size(), thinning_, starts_plan().least_rounds);
     if (round_ > most) fail("checkpoint: expected at most {} rounds, got {}", most, round_);
     if (first_round_ > starts_plan().first_round)
       fail("checkpoint: expected a first round of at most {} updates, got {}", starts_plan().first_round, first_round_);
@@ -373,7 +373,7 @@ class Search {
   double least_ = std::numeric_limits<double>::infinity();  // the lowest loss at the end of any round
   double constant_;                                         // the validation loss of a constant answer
   double solved_;                                           // a validation loss at which nothing is left to learn
-  std::size_t finalists_;
+  Thinning thinning_;
   int threads_;
   std::unique_ptr<Executor> executor_;
   std::size_t stage_ = 0;
@@ -397,24 +397,25 @@ Finalist finalist_of(const Trainer& trainer) {
           {trainer.validation_curve().begin(), trainer.validation_curve().end()}};
 }
 
-std::size_t finalists_of(const Config& config) {
-  return static_cast<std::size_t>(std::max(config.recipe.finalists, config.trees));
+Thinning thinning_of(const Config& config) {
+  return {static_cast<std::size_t>(std::max(config.recipe.finalists, config.trees)),
+          static_cast<std::size_t>(config.recipe.survivors)};
 }
 
-// The better half, but not fewer than the finalists.
-std::size_t survivors_of(std::size_t starts, std::size_t finalists) {
-  return std::clamp((starts + 1) / 2, std::min(finalists, starts), starts);
+// The better half, or fewer; but not fewer than the finalists.
+std::size_t survivors_of(std::size_t starts, const Thinning& thinning) {
+  return std::clamp(std::min((starts + 1) / 2, thinning.most), std::min(thinning.finalists, starts), starts);
 }
 
 bool is_last_next(std::uint64_t round, std::size_t starts, std::size_t finalists, std::uint64_t least_rounds) {
   return starts <= finalists && round + 2 >= least_rounds;
 }
 
-std::uint64_t rounds_of(std::size_t starts, std::size_t finalists, std::uint64_t least_rounds) {
+std::uint64_t rounds_of(std::size_t starts, const Thinning& thinning, std::uint64_t least_rounds) {
   std::uint64_t round = 0;
   for (bool last = false; !last; ++round) {
-    starts = survivors_of(starts, finalists);
-    last = is_last_next(round, starts, finalists, least_rounds);
+    starts = survivors_of(starts, thinning);
+    last = is_last_next(round, starts, thinning.finalists, least_rounds);
   }
   return round + 1;
 }

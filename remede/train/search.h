@@ -45,11 +45,11 @@ struct SearchResult {
   std::string state;                             // the whole search, for a checkpoint; where the session keeps them
 };
 
-// Starts that reach the end of a stage, rounds of a stage that begins with so many, and updates of a start after some
-// rounds: the first two are equally long, then each takes as many updates as all before it.
-std::size_t finalists_of(const Config& config);
-std::size_t survivors_of(std::size_t starts, std::size_t finalists);  // of a round
-std::uint64_t rounds_of(std::size_t starts, std::size_t finalists, std::uint64_t least_rounds);
+// How starts are dropped, rounds of a stage that begins with so many, and updates of a start after some rounds: the
+// first two are equally long, then each takes as many updates as all before it.
+Thinning thinning_of(const Config& config);
+std::size_t survivors_of(std::size_t starts, const Thinning& thinning);  // of a round
+std::uint64_t rounds_of(std::size_t starts, const Thinning& thinning, std::uint64_t least_rounds);
 // Whether the round after `round`, in which so many take part, is the last.
 bool is_last_next(std::uint64_t round, std::size_t starts, std::size_t finalists, std::uint64_t least_rounds);
 std::uint64_t updates_after(std::uint64_t rounds, std::uint64_t first_round);

@@ -53,6 +53,17 @@ TEST(Portfolio, AFewRecordingsAreShownWithoutNoise) {
   EXPECT_FALSE(starts_carry(&StartPlan::noise, windows));
 }
 
+TEST(Portfolio, ForestsLearnLongerFromManySequences) {
+  const auto rounds = [](int trees, int sequences) {
+    Config config;
+    config.trees = trees;
+    const Portfolio signal = draw_portfolios(config, recordings(sequences, 20)).back();
+    return rounds_of(signal.starts.size(), thinning_of(config), signal.starts.front().least_rounds);
+  };
+  EXPECT_EQ(rounds(4, 600), rounds(1, 600) + 2);
+  EXPECT_EQ(rounds(4, 400), rounds(1, 400));
+}
+
 TEST(Portfolio, UpdatesLimitEveryStartToTheLastOne) {
   for (const FormChoice form : {FormChoice::kPaper, FormChoice::kRich})
     for (const int most : {1, 7, 500, 1000000}) {
@@ -61,7 +72,7 @@ TEST(Portfolio, UpdatesLimitEveryStartToTheLastOne) {
       config.updates = most;
       for (const Portfolio& stage : draw_portfolios(config, recordings(50, 20))) {
         const StartPlan& plan = stage.starts.front();
-        const std::uint64_t rounds = rounds_of(stage.starts.size(), finalists_of(config), plan.least_rounds);
+        const std::uint64_t rounds = rounds_of(stage.starts.size(), thinning_of(config), plan.least_rounds);
         std::uint64_t sum = static_cast<std::uint64_t>(plan.budget_share * static_cast<double>(polish_updates(plan)));
         for (std::uint64_t r = 0; r < rounds; ++r) sum += updates_in_round(r, plan.first_round, plan.budget_share);
         EXPECT_LE(sum, static_cast<std::uint64_t>(most));

@@ -49,6 +49,16 @@ std::vector<std::uint64_t> streams(const SearchResult& result) {
   return all;
 }
 
+TEST(Search, KeepsAtMostSixtyFourOfManyStarts) {
+  const Thinning thinning = thinning_of(Config());
+  EXPECT_EQ(survivors_of(1024, thinning), 64U);
+  EXPECT_EQ(survivors_of(100, thinning), 50U);
+  EXPECT_EQ(survivors_of(5, thinning), 4U);
+  EXPECT_EQ(survivors_of(3, thinning), 3U);
+  EXPECT_EQ(survivors_of(300, {100, 64}), 100U) << "every tree of a forest is a finalist";
+  EXPECT_EQ(rounds_of(1024, thinning, 2), rounds_of(128, thinning, 2));
+}
+
 TEST(Search, HalvesTheStartsAndReturnsTheFinalistsBestFirst) {
   const TrainingData data = search_data();
   std::vector<double> done;
