@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 namespace remede {
 
@@ -21,7 +22,7 @@ struct Pace {
 // Starts that remain after a round: the better half, but not more than `most` and not fewer than the finalists.
 struct Thinning {
   std::size_t finalists = 1;
-  std::size_t most = 64;
+  std::size_t most = std::numeric_limits<std::size_t>::max();
 };
 
 // One stage of a search.
