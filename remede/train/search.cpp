@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <numeric>
+#include <utility>
 
 #include "remede/base/error.h"
 #include "remede/base/threads.h"
@@ -159,6 +160,7 @@ class Search {
         copy->begin_decay(length_);
       }
     this_round_ = Pace();
+    const std::pair<std::size_t, double> before = losses();
     std::vector<Trainer*> all;
     for (const Start& start : starts_)
       for (const auto& copy : start.copies) all.push_back(copy.get());
@@ -180,7 +182,7 @@ class Search {
       return;
     }
     if (!lift_doubt()) {
-      drop();
+      drop(losses() != before);
       ++round_;
     }
     set_length();
@@ -262,13 +264,22 @@ class Search {
     return sum + (after_ ? after_(finalists, *last, least_ <= solved_) : 0.0);
   }
 
-  void drop() {
+  // Starts that have a loss, and the sum of these. Either changes if any start improves.
+  std::pair<std::size_t, double> losses() const {
+    std::pair<std::size_t, double> all;
+    for (const Start& start : starts_)
+      if (std::isfinite(start.best_loss())) all = {all.first + 1, all.second + start.best_loss()};
+    return all;
+  }
+
+  // The finalists are finished at once if no start has improved in this round.
+  void drop(bool improved) {
     const auto solved = static_cast<std::size_t>(
         std::count_if(starts_.begin(), starts_.end(), [&](const Start& s) { return s.best_loss() <= solved_; }));
     std::size_t keep = survivors_of(starts_.size(), thinning_);
     if (solved >= thinning_.finalists) keep = thinning_.finalists;
     starts_.erase(starts_.begin() + static_cast<std::ptrdiff_t>(keep), starts_.end());
-    finishing_ = is_last_next(round_, keep, thinning_.finalists, starts_plan().least_rounds);
+    finishing_ = is_last_next(round_, keep, thinning_.finalists, improved ? starts_plan().least_rounds : 0);
   }
 
   void report() const {

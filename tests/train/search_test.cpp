@@ -136,6 +136,24 @@ TEST(Search, AStageInDoubtIsShortUntilAStartDoesFarBetter) {
   EXPECT_EQ(updates(1e9), (std::vector<std::uint64_t>{5, 20, 40, 80})) << "the first round goes on with all starts";
 }
 
+TEST(Search, FinishesWhenNoStartImproves) {
+  const TrainingData data = search_data();
+  const auto rounds = [&](float rate) {
+    Portfolio stage = small_portfolio(9);
+    for (StartPlan& plan : stage.starts) {
+      plan.least_rounds = 6;
+      plan.rates.fill(rate);
+    }
+    int count = 0;
+    Callbacks callbacks;
+    callbacks.progress = [&](const Progress&) { ++count; };
+    run_search({stage}, data, callbacks);
+    return count;
+  };
+  EXPECT_EQ(rounds(0.0F), 3) << "9 starts, 5, and the last";
+  EXPECT_GT(rounds(0.05F), 3);
+}
+
 TEST(Search, SameResultForAnyNumberOfThreads) {
   const TrainingData data = search_data();
   const std::vector<Portfolio> stages = {small_portfolio(6), small_portfolio(3, 6)};
