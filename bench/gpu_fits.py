@@ -5,8 +5,8 @@
                       [--no-cpu] [--at-once N] [--jobs N] [--output cells.jsonl]
 
 Needs a program built with CUDA (the preset cuda), a GPU and numpy. Fits on the GPU run one after the other with threads of their own; those on
-the CPU run beside them, each with as many threads, on other cores. With --at-once several share the GPU: for scores, not for times. Compiled kernels are kept from fit to fit, as they are for a user; the
-first fit of a shape compiles them.
+the CPU run beside them, each with as many threads, on other cores. With --at-once several fits share the GPU; their times then say little.
+Compiled kernels are kept from fit to fit, as they are for a user; the first fit of a shape compiles them.
 """
 import argparse
 import concurrent.futures

@@ -30,8 +30,8 @@ constexpr DI di{};
 constexpr int kN = static_cast<int>(hn::MaxLanes(D()));  // lanes of a register
 constexpr int kK = kLanes / kN;                          // registers of a Wide
 
-// Every x86 machine in use has at least SSE4, so the portable copy there is for tests: rolled loops halve its time to
-// compile.
+// Practically every x86 machine has at least SSE4, so the portable copy is there for tests: loops that are not unrolled
+// halve the time that it takes to compile.
 #undef REMEDE_EACH
 #if HWY_TARGET == HWY_SCALAR && defined(__x86_64__)
 #define REMEDE_EACH _Pragma("GCC unroll 1") for (int i = 0; i < kK; ++i)

@@ -264,7 +264,7 @@ class Search {
     return sum + (after_ ? after_(finalists, *last, least_ <= solved_) : 0.0);
   }
 
-  // Starts that have a loss, and the sum of these. Either changes if any start improves.
+  // The number of starts that have a loss, and the sum of their losses. One of them changes if any start improves.
   std::pair<std::size_t, double> losses() const {
     std::pair<std::size_t, double> all;
     for (const Start& start : starts_)

@@ -82,6 +82,21 @@ __device__ __forceinline__ float write_argument(const float (&r)[N], const float
   return a;
 }
 
+// The memory after a step. r: the row of the leaf, v: inputs and memory.
+template <class C, int N, int M>
+__device__ __forceinline__ void write_cells(const float (&r)[N], float (&v)[M]) {
+  constexpr Layout l = C::l;
+  constexpr Stepper p = C::p;
+  float u[at_least_one(l.n_m)];
+#pragma unroll
+  for (int k = 0; k < l.n_m; ++k) u[k] = tanh(write_argument<C>(r, v, k));
+#pragma unroll
+  for (int k = 0; k < l.n_m; ++k) {
+    const float m = v[l.n_x + k], change = l.blends ? r[p.blend + k] * (u[k] - m) : u[k];
+    v[l.n_x + k] = r[p.gate_value + k] >= 0.0F ? m + change : m;
+  }
+}
+
 template <class C, int N, int M>
 __device__ __forceinline__ float row_output(const float (&r)[N], const float (&v)[M], int y) {
   constexpr Layout l = C::l;
@@ -230,14 +245,7 @@ __device__ __noinline__ void step_forward(const Start& s, const Chunk& chunk) {
           y[k] += row_output<C>(r, v, k);
           if (writes) to[(n_m + 1 + k) * p.sequences] = y[k];
         }
-      float u[at_least_one(n_m)];
-#pragma unroll
-      for (int k = 0; k < n_m; ++k) u[k] = tanh(write_argument<C>(r, v, k));
-#pragma unroll
-      for (int k = 0; k < n_m; ++k) {
-        const float m = v[n_x + k], change = l.blends ? r[p.blend + k] * (u[k] - m) : u[k];
-        v[n_x + k] = r[p.gate_value + k] >= 0.0F ? m + change : m;
-      }
+      write_cells<C>(r, v);
     }
     if (p.lanes > 1) __syncwarp();
   }

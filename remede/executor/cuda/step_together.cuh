@@ -80,14 +80,7 @@ __device__ __noinline__ void forward_alone(const Start& s, const Chunk& chunk) {
         y[k] += row_output<C>(r, v, k);
         to[(n_m + 1 + k) * p.sequences] = y[k];
       }
-    float u[at_least_one(n_m)];
-#pragma unroll
-    for (int k = 0; k < n_m; ++k) u[k] = tanh(write_argument<C>(r, v, k));
-#pragma unroll
-    for (int k = 0; k < n_m; ++k) {
-      const float m = v[n_x + k], change = l.blends ? r[p.blend + k] * (u[k] - m) : u[k];
-      v[n_x + k] = r[p.gate_value + k] >= 0.0F ? m + change : m;
-    }
+    write_cells<C>(r, v);
   }
   if (own.length > 0 && s.after != nullptr)
 #pragma unroll
