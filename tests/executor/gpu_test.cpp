@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "executor/random_setting.h"
+#include "remede/base/threads.h"
 #include "remede/executor/cuda/cuda.h"
 
 namespace remede {
@@ -257,6 +258,32 @@ TEST_F(Gpu, gives_the_same_bits_for_any_number_of_starts) {
     }
     EXPECT_EQ(states[0], states[1]) << words(s, seed);
     EXPECT_EQ(states[0], states[2]) << words(s, seed);
+  }
+}
+
+// The trees of a forest are polished at the same time, each by an executor of its own. One kernel then runs with
+// different amounts of shared memory.
+TEST_F(Gpu, gives_the_same_bits_to_several_threads) {
+  constexpr std::size_t kThreads = 8, kTimes = 5;
+  Random random(37);
+  const Setting s = random_setting(random, 3);
+  const TrainingData data = gpu_data(s, 1);
+  const auto state_after = [&](std::size_t i) {
+    Setting own = s;
+    own.shape.depth = static_cast<int>(i);
+    own.shape.n_m = 4;
+    const auto executor = make_executor(Device::kGpu, {&data}, 1);
+    const auto start = executor->start(gpu_plan(own, 1, 1), 0);
+    Trainer* const only[] = {start.get()};
+    executor->advance(only, 10);
+    executor->validate(only);
+    return state_of(*start);
+  };
+  std::vector<std::string> alone(kThreads), together(kThreads);
+  for (std::size_t i = 0; i < kThreads; ++i) alone[i] = state_after(i);
+  for (std::size_t n = 0; n < kTimes; ++n) {
+    parallel_for(kThreads, kThreads, [&](std::size_t i, int) { together[i] = state_after(i); });
+    EXPECT_EQ(alone, together);
   }
 }
 

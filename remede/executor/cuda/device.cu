@@ -46,8 +46,14 @@ void with_kernels(const Variant& v, const Visit& visit) {
   return visit(Kernels<32, 2, true>());
 }
 
-void allow_shared(const void* kernel, std::size_t bytes) {
-  expect(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
+// All that a block can have, whatever this launch needs: another thread may launch the same kernel with more of it.
+void allow_shared(const void* kernel) {
+  cudaFuncAttributes attributes{};
+  int most = 0;
+  expect(cudaFuncGetAttributes(&attributes, kernel), "asking for shared memory");
+  expect(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0), "asking for shared memory");
+  expect(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                              most - static_cast<int>(attributes.sharedSizeBytes)),
          "asking for shared memory");
 }
 
@@ -219,7 +225,7 @@ const void* load_kernel(const std::string& code, const char* name) {
 
 void advance_compiled(const void* kernel, int threads, std::size_t shared, const Start* starts, std::size_t count,
                       void* stream) {
-  allow_shared(kernel, shared);
+  allow_shared(kernel);
   void* arguments[] = {&starts};
   expect(cudaLaunchKernel(kernel, dim3(static_cast<unsigned>(count)), dim3(static_cast<unsigned>(threads)), arguments,
                           shared, static_cast<cudaStream_t>(stream)),
@@ -229,7 +235,7 @@ void advance_compiled(const void* kernel, int threads, std::size_t shared, const
 void advance(const Variant& variant, const Layout& layout, const Start* starts, std::size_t count, void* stream) {
   const std::size_t bytes = variant.shared ? static_cast<std::size_t>(layout.arena) * sizeof(float) : 0;
   with_kernels(variant, [&](auto kernels) {
-    allow_shared(reinterpret_cast<const void*>(kernels.kAdvance), bytes);
+    allow_shared(reinterpret_cast<const void*>(kernels.kAdvance));
     kernels.kAdvance<<<static_cast<unsigned>(count), kThreads, bytes, static_cast<cudaStream_t>(stream)>>>(layout,
                                                                                                            starts);
   });
@@ -240,7 +246,7 @@ void losses(const Variant& variant, const Layout& layout, const Start* starts, c
             std::size_t blocks, const LossScratch& scratch, Totals* losses) {
   const std::size_t bytes = variant.shared ? static_cast<std::size_t>(layout.arena) * sizeof(float) : 0;
   with_kernels(variant, [&](auto kernels) {
-    allow_shared(reinterpret_cast<const void*>(kernels.kLosses), bytes);
+    allow_shared(reinterpret_cast<const void*>(kernels.kLosses));
     kernels.kLosses<<<static_cast<unsigned>(blocks), kThreads, bytes>>>(
         layout, starts, jobs, static_cast<std::uint32_t>(count), scratch, losses);
   });
