@@ -1,6 +1,7 @@
 // What the starts of the default recipe look like. Two regimes (docs/training.md): `event`, where single steps matter
 // and the memory must hold them exactly, and `signal`, where many noisy steps must be averaged.
 #include <algorithm>
+#include <utility>
 
 #include "remede/base/arithmetic.h"
 #include "remede/base/lanes.h"
@@ -176,13 +177,26 @@ int signal_starts(const Config& config, const Sequences& training) {
                                      config.recipe.signal_more_starts));
 }
 
-// The trees of a forest learn longer where there are many sequences: whoever asks for several trees wants accuracy.
+// All rates of leaves but those that the user gave.
+void scale_leaf_rates(const Config& config, double factor, Rates& rates) {
+  const std::pair<Group, bool> given[] = {
+      {Group::kOutput, config.rate_output.has_value()}, {Group::kGate, config.rate_gate.has_value()},
+      {Group::kWrite, config.rate_write.has_value()},   {Group::kBias, config.rate_bias.has_value()},
+      {Group::kRate, config.rate_rate.has_value()},     {Group::kLinear, config.rate_linear.has_value()}};
+  for (const auto& [group, fixed] : given)
+    if (!fixed) rates[static_cast<std::size_t>(group)] *= static_cast<float>(factor);
+}
+
+// The trees of a forest learn longer, in smaller steps, where there are many sequences: whoever asks for several trees
+// wants accuracy.
 void add_rounds(const Config& config, const TrainingData& data, Portfolio& stage) {
   const Recipe& recipe = config.recipe;
   if (config.trees == 1 || sequences_of(data) < static_cast<std::size_t>(recipe.signal_more_rounds_sequences)) return;
-  for (StartPlan& plan : stage.starts)
+  for (StartPlan& plan : stage.starts) {
     plan.least_rounds = rounds_of(stage.starts.size(), thinning_of(config), plan.least_rounds) +
                         static_cast<std::uint64_t>(recipe.signal_more_rounds);
+    scale_leaf_rates(config, recipe.signal_more_rounds_rates, plan.rates);
+  }
 }
 
 // --updates and --epochs: all rounds become shorter alike, so that a start that goes all the way keeps to them.

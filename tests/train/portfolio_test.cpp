@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include <gtest/gtest.h>
@@ -62,6 +63,25 @@ TEST(Portfolio, ForestsLearnLongerFromManySequences) {
   };
   EXPECT_EQ(rounds(4, 600), rounds(1, 600) + 2);
   EXPECT_EQ(rounds(4, 400), rounds(1, 400));
+}
+
+TEST(Portfolio, ForestsLearnInSmallerStepsFromManySequences) {
+  const auto rates = [](int trees, int sequences, std::optional<double> write) {
+    Config config;
+    config.trees = trees;
+    config.rate_write = write;
+    return draw_portfolios(config, recordings(sequences, 20)).back().starts.front().rates;
+  };
+  const auto factor = [&](Group group, int sequences, std::optional<double> write = std::nullopt) {
+    const auto g = static_cast<std::size_t>(group);
+    return rates(4, sequences, write)[g] / rates(1, sequences, write)[g];
+  };
+  for (const Group group : {Group::kOutput, Group::kGate, Group::kWrite, Group::kBias, Group::kRate, Group::kLinear}) {
+    EXPECT_NEAR(factor(group, 600), 0.33F, 1e-6F) << name(group);
+    EXPECT_EQ(factor(group, 400), 1.0F) << name(group);
+  }
+  EXPECT_EQ(factor(Group::kIndex, 600), 1.0F);
+  EXPECT_EQ(factor(Group::kWrite, 600, 0.1), 1.0F) << "the user's rate";
 }
 
 TEST(Portfolio, UpdatesLimitEveryStartToTheLastOne) {
