@@ -6,6 +6,7 @@
 
 Needs a program built with CUDA (the preset cuda), a GPU and numpy. Fits on the GPU run one after the other with threads of their own; those on
 the CPU run beside them, each with as many threads, on other cores. With --at-once several fits share the GPU; their times then say little.
+Start NVIDIA's MPS for that (nvidia-cuda-mps-control -d): without it the processes take turns on the GPU.
 Compiled kernels are kept from fit to fit, as they are for a user; the first fit of a shape compiles them.
 """
 import argparse

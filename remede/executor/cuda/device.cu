@@ -49,11 +49,9 @@ void with_kernels(const Variant& v, const Visit& visit) {
 // All that a block can have, whatever this launch needs: another thread may launch the same kernel with more of it.
 void allow_shared(const void* kernel) {
   cudaFuncAttributes attributes{};
-  int most = 0;
   expect(cudaFuncGetAttributes(&attributes, kernel), "asking for shared memory");
-  expect(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0), "asking for shared memory");
-  expect(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                              most - static_cast<int>(attributes.sharedSizeBytes)),
+  const std::size_t bytes = device_limits().shared - attributes.sharedSizeBytes;
+  expect(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
          "asking for shared memory");
 }
 
