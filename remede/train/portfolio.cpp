@@ -177,25 +177,26 @@ int signal_starts(const Config& config, const Sequences& training) {
                                      config.recipe.signal_more_starts));
 }
 
-// All rates of leaves but those that the user gave.
-void scale_leaf_rates(const Config& config, double factor, Rates& rates) {
-  const std::pair<Group, bool> given[] = {
-      {Group::kOutput, config.rate_output.has_value()}, {Group::kGate, config.rate_gate.has_value()},
-      {Group::kWrite, config.rate_write.has_value()},   {Group::kBias, config.rate_bias.has_value()},
-      {Group::kRate, config.rate_rate.has_value()},     {Group::kLinear, config.rate_linear.has_value()}};
+// The rates of what a leaf does to the memory, but not those that the user gave.
+void scale_memory_rates(const Config& config, double factor, Rates& rates) {
+  const std::pair<Group, bool> given[] = {{Group::kGate, config.rate_gate.has_value()},
+                                          {Group::kWrite, config.rate_write.has_value()},
+                                          {Group::kBias, config.rate_bias.has_value()},
+                                          {Group::kRate, config.rate_rate.has_value()}};
   for (const auto& [group, fixed] : given)
     if (!fixed) rates[static_cast<std::size_t>(group)] *= static_cast<float>(factor);
 }
 
-// The trees of a forest learn longer, in smaller steps, where there are many sequences: whoever asks for several trees
-// wants accuracy.
-void add_rounds(const Config& config, const TrainingData& data, Portfolio& stage) {
+// Many sequences allow smaller steps of the memory. The trees of a forest also learn longer from them: whoever asks for
+// several trees wants accuracy.
+void learn_from_many(const Config& config, const TrainingData& data, Portfolio& stage) {
   const Recipe& recipe = config.recipe;
-  if (config.trees == 1 || sequences_of(data) < static_cast<std::size_t>(recipe.signal_more_rounds_sequences)) return;
+  if (sequences_of(data) < static_cast<std::size_t>(recipe.signal_many_sequences)) return;
   for (StartPlan& plan : stage.starts) {
+    scale_memory_rates(config, recipe.signal_many_memory_rates, plan.rates);
+    if (config.trees == 1) continue;
     plan.least_rounds = rounds_of(stage.starts.size(), thinning_of(config), plan.least_rounds) +
                         static_cast<std::uint64_t>(recipe.signal_more_rounds);
-    scale_leaf_rates(config, recipe.signal_more_rounds_rates, plan.rates);
   }
 }
 
@@ -273,7 +274,7 @@ std::vector<Portfolio> draw_portfolios(const Config& config, const TrainingData&
       stage.starts.push_back(plan);
     }
     if (regime != Regime::kSignal) doubt_events(config, data, folds, signal_loss, stage);
-    if (regime == Regime::kSignal) add_rounds(config, data, stage);
+    if (regime == Regime::kSignal) learn_from_many(config, data, stage);
     limit_updates(config, training.count(), stage);
   }
   return stages;

@@ -65,23 +65,29 @@ TEST(Portfolio, ForestsLearnLongerFromManySequences) {
   EXPECT_EQ(rounds(4, 400), rounds(1, 400));
 }
 
-TEST(Portfolio, ForestsLearnInSmallerStepsFromManySequences) {
-  const auto rates = [](int trees, int sequences, std::optional<double> write) {
+TEST(Portfolio, MemoryLearnsInSmallerStepsFromManySequences) {
+  const auto rates = [](int sequences, double factor, std::optional<double> write = {}) {
     Config config;
-    config.trees = trees;
+    config.recipe.signal_many_memory_rates = factor;
     config.rate_write = write;
-    return draw_portfolios(config, recordings(sequences, 20)).back().starts.front().rates;
+    std::vector<Rates> stages;
+    for (const Portfolio& stage : draw_portfolios(config, recordings(sequences, 20)))
+      stages.push_back(stage.starts.front().rates);
+    return stages;
   };
-  const auto factor = [&](Group group, int sequences, std::optional<double> write = std::nullopt) {
+  const std::vector<Rates> whole = rates(600, 1), small = rates(600, 0.25);
+  for (const Group group : {Group::kGate, Group::kWrite, Group::kBias, Group::kRate}) {
     const auto g = static_cast<std::size_t>(group);
-    return rates(4, sequences, write)[g] / rates(1, sequences, write)[g];
-  };
-  for (const Group group : {Group::kOutput, Group::kGate, Group::kWrite, Group::kBias, Group::kRate, Group::kLinear}) {
-    EXPECT_NEAR(factor(group, 600), 0.33F, 1e-6F) << name(group);
-    EXPECT_EQ(factor(group, 400), 1.0F) << name(group);
+    EXPECT_FLOAT_EQ(small.back()[g], 0.25F * whole.back()[g]) << name(group);
   }
-  EXPECT_EQ(factor(Group::kIndex, 600), 1.0F);
-  EXPECT_EQ(factor(Group::kWrite, 600, 0.1), 1.0F) << "the user's rate";
+  for (const Group group : {Group::kIndex, Group::kThreshold, Group::kOutput, Group::kLinear}) {
+    const auto g = static_cast<std::size_t>(group);
+    EXPECT_EQ(small.back()[g], whole.back()[g]) << name(group);
+  }
+  EXPECT_EQ(small.front(), whole.front()) << "the event stage";
+  EXPECT_EQ(rates(400, 0.25), rates(400, 1)) << "few sequences";
+  const auto w = static_cast<std::size_t>(Group::kWrite);
+  EXPECT_EQ(rates(600, 0.25, 0.1).back()[w], rates(600, 1, 0.1).back()[w]) << "the user's rate";
 }
 
 TEST(Portfolio, UpdatesLimitEveryStartToTheLastOne) {
