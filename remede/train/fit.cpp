@@ -154,8 +154,21 @@ std::optional<Model> refitted_model(const DirectCandidate& candidate, std::size_
   return candidate.refit ? candidate.refit(kept, all) : std::nullopt;
 }
 
+bool has_choice_of_size(const Config& config) {
+  return !config.recipe.single_start && config.trees == 1 && config.simplify;
+}
+
+// Whether what was chosen for its size may be saved after the last training, which can undo that.
+bool keeps_choice(const Model& trained, const Model& chosen, const Config& config) {
+  if (!has_choice_of_size(config)) return true;
+  if (!frontier::keeps_trends(trained, frontier::trends_of(config, trained.schema))) return false;
+  const auto numbers = static_cast<double>(size_of(trained).numbers);
+  if (config.numbers) return numbers <= *config.numbers;
+  return config.accurate || numbers <= config.recipe.polish_growth * static_cast<double>(size_of(chosen).numbers);
+}
+
 // Polishes what was chosen, on all the data, where data are few enough for that to matter. A tree that predicts these
-// data worse afterwards stays as it was.
+// data worse afterwards, or is no longer what was chosen, stays as it was.
 void polish_all(const std::vector<std::vector<Finalist>>& finalists, const DirectModels& direct,
                 std::vector<Candidate>& candidates, const Dataset& training, const std::vector<Prepared>& folds,
                 const Config& config, Session& session) {
@@ -179,15 +192,12 @@ void polish_all(const std::vector<std::vector<Finalist>>& finalists, const Direc
     options.tolerance.log_loss = options.tolerance.loss_share =
         0;  // nothing is held out any more, so a loss would not show on the data
     if (config.simplify) trained = simplify(trained, options, &judged, &judged).model;
-    if (score(trained, weighted).loss <= score(model, weighted).loss) model = std::move(trained);
+    if (keeps_choice(trained, model, config) && score(trained, weighted).loss <= score(model, weighted).loss)
+      model = std::move(trained);
   });
 }
 
 constexpr double kShareOfSearch = 0.9;  // of the time for small models; then the best are finished
-
-bool has_choice_of_size(const Config& config) {
-  return !config.recipe.single_start && config.trees == 1 && config.simplify;
-}
 
 // Of the search for small models, with what comes after it in its phase; 0 where there is none, or nobody looks.
 double seconds_of_small(const Config& config, const Schema& schema, const Prepared& prepared, Session& session) {
@@ -221,6 +231,8 @@ std::optional<FrontierChoice> choose_size(std::vector<Candidate>& candidates, co
   FrontierChoice choice = choose_on_frontier(candidates, config, options);
   std::rotate(candidates.begin(), candidates.begin() + static_cast<std::ptrdiff_t>(choice.candidate),
               candidates.begin() + static_cast<std::ptrdiff_t>(choice.candidate) + 1);
+  Candidate& chosen = candidates.front();
+  if (!keeps_choice(chosen.copies[chosen.kept], chosen.copies.front(), config)) chosen.kept = 0;  // the copy judged
   return choice;
 }
 

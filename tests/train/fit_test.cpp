@@ -8,8 +8,10 @@
 #include <gtest/gtest.h>
 
 #include "remede/base/error.h"
+#include "remede/data/tasks.h"
 #include "remede/model/batch.h"
 #include "remede/model/file.h"
+#include "remede/model/size.h"
 #include "remede/simplify/simplify.h"
 #include "remede/train/prepare.h"
 #include "train/small_data.h"
@@ -283,6 +285,29 @@ TEST(Fit, ATimeLimitEndsTheFitAndIsRecorded) {
   config.starts = 2;
   config.updates = 20;
   EXPECT_TRUE(fit(testing::fixed_delay(100, 1), nullptr, config).model.training.notes.empty());
+}
+
+TEST(Fit, PolishDoesNotExceedTheNumbersAskedFor) {
+  bool grew = false;
+  for (const int seed : {2, 3}) {
+    TaskOptions options;
+    options.sequences = 300;
+    options.seed = static_cast<std::uint64_t>(seed);
+    const Dataset data = generate("flip-flop", options);
+    Config config = small_search();
+    config.seed = seed;
+    config.depth = 0;
+    config.memory = 6;
+    config.leaf_output = LeafOutput::kLinear;
+    config.accurate = true;
+    std::optional<Checkpoint> kept;
+    const long long before = size_of(stop_in("polish", data, config, kept).model).numbers;
+    grew = grew || size_of(fit(data, nullptr, config).model).numbers > before;
+    config.accurate = false;
+    config.numbers = static_cast<int>(before);
+    EXPECT_LE(size_of(fit(data, nullptr, config).model).numbers, before) << seed;
+  }
+  EXPECT_TRUE(grew) << "polish has nothing to exceed";
 }
 
 TEST(Fit, PolishIsKeptOnlyIfItsOwnTrainingDataAreNotPredictedWorse) {

@@ -40,13 +40,6 @@ bool reads_input(const Tree& tree, std::size_t input) {
          reads(tree.linear, tree.n_v()) || reads(tree.write, tree.n_w());
 }
 
-bool keeps_trends(const Model& model, const std::vector<Trend>& trend) {
-  for (std::size_t i = 0; i < trend.size(); ++i)
-    for (const Tree& tree : model.trees)
-      if (trend[i] != Trend::kAny && reads_input(tree, i)) return false;
-  return true;
-}
-
 // Numbers to as few digits as the data support.
 Model rounded_model(const Model& model, const Sequences& training, const Sequences& validation, const Recipe& recipe,
                     const std::function<bool()>& stop) {
@@ -138,6 +131,13 @@ std::string do_smaller(ByteReader& job, const Model& like, const Prepared& data,
   if (times > 0) make_smaller(e.model, times, data, config, stop);
   assess_entry(e, judging_data(data.training, data.validation, config.recipe), also_judged_on(data, config.recipe));
   return bytes_of(e.model, e.units);
+}
+
+bool keeps_trends(const Model& model, const std::vector<Trend>& trend) {
+  for (std::size_t i = 0; i < trend.size(); ++i)
+    for (const Tree& tree : model.trees)
+      if (trend[i] != Trend::kAny && reads_input(tree, i)) return false;
+  return true;
 }
 
 std::vector<Entry> candidate_entries(const std::vector<Candidate>& candidates, const std::vector<Trend>& trend,

@@ -24,8 +24,10 @@ struct Entry {
   bool as_found = false;             // the candidate as it is, and not a smaller version of it
 };
 
-// The candidates of the default search and smaller versions of them. Of those that read an input with a trend none:
-// their answers might go against it.
+// Whether a model of the default search reads no input with a trend: otherwise its answers might go against it.
+bool keeps_trends(const Model& model, const std::vector<Trend>& trend);
+
+// The candidates of the default search and smaller versions of them, if they keep the trends.
 std::vector<Entry> candidate_entries(const std::vector<Candidate>& candidates, const std::vector<Trend>& trend,
                                      const Config& config, const FrontierOptions& options);
 
