@@ -158,7 +158,8 @@ bool has_choice_of_size(const Config& config) {
   return !config.recipe.single_start && config.trees == 1 && config.simplify;
 }
 
-// Whether what was chosen for its size may be saved after the last training, which can undo that.
+// Whether a model may be saved in place of the one chosen for its size: after the last training, or as the copy of
+// another fold.
 bool keeps_choice(const Model& trained, const Model& chosen, const Config& config) {
   if (!has_choice_of_size(config)) return true;
   if (!frontier::keeps_trends(trained, frontier::trends_of(config, trained.schema))) return false;
