@@ -136,6 +136,25 @@ TEST_P(GpuFullChunks, give_the_gradient_of_the_plain_form) {
 }
 INSTANTIATE_TEST_SUITE_P(all, GpuFullChunks, ::testing::Range<std::uint64_t>(0, 4));
 
+// More than eight cells: a warp for each sequence, which goes back through blocks of 16 steps.
+class GpuCells : public Gpu, public ::testing::WithParamInterface<std::uint64_t> {};
+
+TEST_P(GpuCells, give_the_gradient_of_the_plain_form) {
+  const std::uint64_t seed = GetParam();
+  Random random(37, seed);
+  Setting s = random_setting(random, static_cast<int>(seed % 7));
+  s.shape.n_m = seed % 3 == 0 ? 16 : 9 + static_cast<int>(random.below(24));
+  s.shape.n_x = 1 + static_cast<int>(random.below(16));
+  if (s.wanted.loss != Loss::kQuantile && seed % 4 == 1) s.shape.n_y = 2 + static_cast<int>(random.below(9));
+  try {
+    expect_same_gradient(s, seed, random_data(s, random, 1 + random.below(40), 0, 70), random, true);
+  } catch (const Error& error) {
+    if (std::string(error.what()).find("not installed") == std::string::npos) throw;
+    GTEST_SKIP() << error.what();
+  }
+}
+INSTANTIATE_TEST_SUITE_P(all, GpuCells, ::testing::Range<std::uint64_t>(0, 21));
+
 TEST_F(Gpu, takes_the_huber_loss) {
   Random random(25);
   Setting s = random_setting(random, 2);

@@ -52,13 +52,14 @@ inline Setting random_setting(Random& random, int depth) {
   return s;
 }
 
-// Sequences of 1 .. 12 steps, or all of `steps`; some inputs missing, some steps without a target.
-inline Sequences random_data(const Setting& s, Random& random, std::size_t count, std::size_t steps = 0) {
+// Sequences of 1 .. `longest` steps, or all of `steps`; some inputs missing, some steps without a target.
+inline Sequences random_data(const Setting& s, Random& random, std::size_t count, std::size_t steps = 0,
+                             std::size_t longest = 12) {
   Sequences data;
   data.n_x = s.shape.n_x;
   data.n_y = s.targets();
   for (std::size_t i = 0; i < count; ++i) {
-    const std::size_t length = steps > 0 ? steps : 1 + random.below(12);
+    const std::size_t length = steps > 0 ? steps : 1 + random.below(longest);
     for (std::size_t t = 0; t < length; ++t) {
       for (int k = 0; k < s.shape.n_x; ++k)
         data.x.push_back(random.uniform() < s.missing ? std::numeric_limits<float>::quiet_NaN()

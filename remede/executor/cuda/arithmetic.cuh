@@ -22,6 +22,13 @@ enum class Loss : unsigned char {
 
 namespace remede::cuda {
 
+// One over x, for x of at least 1: to the last bit but one, and without the cases that only other numbers need.
+__device__ __forceinline__ float one_over(float x) {
+  float r;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
+  return r;
+}
+
 __device__ __forceinline__ float tanh(float x) {
   using C = TanhConstants;
   constexpr float kP[6] = {C::kP[0], C::kP[1], C::kP[2], C::kP[3], C::kP[4], C::kP[5]};
@@ -35,7 +42,7 @@ __device__ __forceinline__ float tanh(float x) {
   float q = kQ[3];
 #pragma unroll
   for (int i = 2; i >= 0; --i) q = fmaf(q, s, kQ[i]);
-  float r = __fdividef(x * p, q);
+  float r = x * p * one_over(q);
   r = r > 1.0F ? 1.0F : r;
   return r < -1.0F ? -1.0F : r;
 }

@@ -111,7 +111,7 @@ __device__ __forceinline__ float row_output(const float (&r)[N], const float (&v
 // The tile of a warp: sixteen entries in shared memory.
 template <class C>
 __device__ __forceinline__ float* own_tile(float* shared) {
-  return shared + C::p.tiles + static_cast<int>(threadIdx.x) / 32 * kEntries * C::p.tile_pitch;
+  return shared + C::p.tiles + static_cast<int>(threadIdx.x) / 32 * C::p.warp_floats;
 }
 
 // The next kCount numbers of each of a warp's sequences, of which `left` are left: loaded together, since those of a

@@ -188,7 +188,9 @@ __device__ __forceinline__ void put_tiles(const TileSums<C>& sums, float* table,
   for (int m = 0; m < sums.kOnes; ++m)
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      float* const to = table + p.full_m * kTile * kColumns + m * kTile + half * 8 + g;
+      const int row = m * kTile + half * 8 + g;
+      if (row >= p.rows - p.full_m * kTile) continue;  // nobody reads it
+      float* const to = table + p.full_m * kTile * kColumns + row;
       *to = add ? *to + sums.ones[m][2 * half] : sums.ones[m][2 * half];
     }
 }

@@ -17,10 +17,40 @@
 
 namespace remede::cuda {
 
+// By cells. What a step back hands on is affine in what it is handed, q. A warp computes the numbers of this map, the
+// RECORD of a step, for a block of steps; then q goes from step to step (step_maps.cuh, step_back.cuh).
+struct CellPlaces {
+  int block = 0;   // steps
+  int width = 0;   // lanes of a step in a block
+  int padded = 0;  // n_m rounded up to a multiple of four
+  int group = 0;   // n_m rounded up to a multiple of eight
+
+  // In the trace, a row for each step and sequence: memory before the step (n_m), the leaf and how many steps before
+  // reached it, outputs (n_y) in the first-order form.
+  int leaf = 0, output = 0;
+
+  int exchange = 0;  // in shared memory: (sequences, 2, 2 * padded) q, and derivatives by the writes' arguments
+
+  // In the tile of a warp: inputs and memory of the steps (with missing values filled, and as they are), derivatives by
+  // the outputs, and a row for each step. Where `all_leaves`, the row first holds what each leaf would have written
+  // and answered: arguments (leaves, group) and outputs (leaves, n_y), then what the outputs are worth (leaves).
+  int value_pitch = 0, look = 0, g = 0, rows = 0, row_pitch = 0;
+  bool all_leaves = false;
+
+  // Then it holds the record:
+  //   derivatives by the writes' arguments, gates and rates for q = 1 (each `padded`)
+  //   into    (padded) by the memory before, through linear outputs
+  //   slopes  (depth, padded) the derivatives by the splits are base + q . slopes
+  //   splits  (depth) base, and the place of the feature
+  //   reached the leaf, and the number of the entry
+  int write = 0, gate = 0, rate = 0, into = 0, slopes = 0, splits = 0, reached = 0;
+  int floats = 0;  // of the tile
+};
+
 struct Stepper {
   int threads = 0;               // of a block; 0: not for this shape
   int lanes = 0, sequences = 0;  // threads of a sequence, sequences of a chunk
-  bool by_cells = false;         // lanes share the cells of a sequence
+  bool by_cells = false;         // lanes share the cells of a sequence: a warp for each
   bool by_steps = false;         // lanes share consecutive steps; else the levels of the tree
   int sharers = 0;               // threads of a step: all lanes, or one where these share steps
 
@@ -44,8 +74,9 @@ struct Stepper {
   // Places in shared memory, in floats; and its size.
   int nodes = 0, leaf_rows = 0, look = 0;  // look: inputs and memory as splits see them
   int look_pitch = 0, look_next = 0;       // from one input or cell to the next; from one sequence to the next
-  int values = 0, writing = 0;             // by cells: missing values filled; derivatives by the writes' arguments
+  int values = 0;                          // by cells: missing values filled
   int tiles = 0, tile_pitch = 0;           // of each warp, sixteen entries: between registers and memory
+  int warp_floats = 0;                     // from the tile of a warp to that of the next
   // Of a chunk, where there is room, else in the device's memory and 0 here; entries have the pitch of a tile.
   int entries = 0, tables = 0;
   int counts = 0;                                 // (warps, leaves) entries, then where the next one of a warp goes
@@ -60,9 +91,9 @@ struct Stepper {
   // the first-order form, inputs (n_x), weight and class. Where `ahead` is 0, the last three are read from the data
   // again.
   int trace = 0, trace_x = 0;
-  // By cells, a row for each sequence: memory, arguments of the tanh (n_m), leaf, outputs.
   int ahead = 0;  // steps whose inputs a warp loads together
-  int part = 0;   // entries of a leaf that are added up in one go
+  CellPlaces cells;
+  int part = 0;  // entries of a leaf that are added up in one go
 };
 
 constexpr int kTile = 16;              // rows
@@ -74,12 +105,14 @@ constexpr int kMostTiles = 16;         // of four registers each
 constexpr int kMostHotDepth = 5;       // two tiles of leaves
 constexpr int kMostHotSums = 24;       // registers
 constexpr int kStepThreads = 512;      // of a multiprocessor: 128 registers each
+constexpr int kInputRing = 4;          // steps whose inputs are being loaded, or in use
 constexpr int kMostSharedSteps = 64;   // largest batch whose lanes share steps
 constexpr int kMostSlopes = 64;        // floats of a step that follow from those of the next one
 
 constexpr int step_ceil(int n, int by) { return (n + by - 1) / by; }
 constexpr int step_up(int n, int by) { return step_ceil(n, by) * by; }
 constexpr int step_min(int a, int b) { return a < b ? a : b; }
+constexpr int step_max(int a, int b) { return a > b ? a : b; }
 
 // Gives out places one after the other.
 struct StepPlaces {
@@ -111,7 +144,7 @@ constexpr void place_entry(const Layout& l, Stepper& p) {
 
 // Whether there are so few leaves and numbers of a leaf that their sums have room in registers.
 constexpr bool place_onehot(const Layout& l, Stepper& p) {
-  if (p.by_cells || p.lanes > 2 || l.depth > kMostHotDepth) return false;
+  if (p.lanes > 2 || l.depth > kMostHotDepth) return false;
   p.pure = l.n_y + l.n_m * (1 + l.blends + l.has_bias);
   p.leaf_n = step_ceil(p.pure + l.n_m * l.n_w + (l.linear ? l.n_y * l.n_v : 0), kTileColumns);
   p.node_n = step_ceil(l.n_v + 1, kTileColumns);
@@ -139,12 +172,44 @@ constexpr void place_leaf_row(const Layout& l, Stepper& p) {
   p.worth = l.effects ? 0 : p.gate_value;
   p.worth_end = l.effects ? p.rate_value : row.end;
   p.slope = row.take(l.n_m);
-  p.row = (step_ceil(row.end, 4) | 1) * 4;
+  // By cells, the two halves of a warp read rows of leaves that may differ.
+  p.row = p.by_cells ? step_up(row.end - 16, 32) + 16 : (step_ceil(row.end, 4) | 1) * 4;
 }
 
 // Levels whose nodes have many leaves below them, more than 16 at depth 6 and more than 32 in deeper trees: their
 // sums are made in two steps.
 constexpr int step_top(const Layout& l) { return l.depth > 7 ? l.depth - 5 : l.depth > 5 ? 2 : 0; }
+
+constexpr void place_cells(const Layout& l, bool all_leaves, Stepper& p) {
+  CellPlaces& c = p.cells;
+  c.block = all_leaves ? kTile : kTile / 2;
+  c.width = l.n_m > 16 ? 32 : 16;
+  c.padded = step_up(l.n_m, 4);
+  c.group = step_up(l.n_m, kTileColumns);
+  StepPlaces trace{step_up(l.n_m, 2)};
+  c.leaf = trace.take(2);
+  c.output = trace.take(l.first_order ? l.n_y : 0);
+  p.trace = step_up(trace.end, 4);
+  StepPlaces record;
+  c.write = record.take(c.padded);
+  c.gate = record.take(c.padded);
+  c.rate = record.take(l.blends ? c.padded : 0);
+  c.into = record.take(l.linear ? c.padded : 0);
+  c.slopes = record.take(l.depth * c.padded);
+  c.splits = record.take(2 * l.depth);
+  c.reached = record.take(2);
+  c.all_leaves = all_leaves;
+  const int answers = step_up(l.leaves * (l.linear ? l.n_y : 1), kTileColumns);
+  const int columns = step_max(all_leaves ? l.leaves * c.group + answers : 0, step_up(record.end, 8));
+  c.row_pitch = step_up(columns - 8, 16) + 8;  // pairs of eight rows lie in different banks
+  StepPlaces tile;
+  c.value_pitch = (step_up(l.n_v, kTileColumns) / 4 | 1) * 4;  // an odd number of quads: rows lie in different banks
+  tile.take(c.block * c.value_pitch);
+  c.look = l.missing ? tile.take(c.block * c.value_pitch) : 0;
+  c.g = tile.take(step_up(c.block * l.n_y, 4));
+  c.rows = tile.take(c.block * c.row_pitch);
+  c.floats = tile.end;
+}
 
 // longest: as for stepper(). tables, entries: whether they are in shared memory.
 constexpr void place_shared(const Layout& l, int longest, bool tables, bool entries, Stepper& p) {
@@ -159,13 +224,15 @@ constexpr void place_shared(const Layout& l, int longest, bool tables, bool entr
   p.leaf_rows = shared.take(l.leaves * p.row);
   p.look_pitch = p.by_cells ? 1 : p.threads / p.sharers;
   p.look_next = p.by_cells ? step_up(l.n_v, 4) + 4 : 1;
-  p.look = shared.take(p.by_cells ? p.sequences * p.look_next : l.n_v * p.look_pitch);
-  p.values = l.missing && p.by_cells ? shared.take(p.sequences * p.look_next) : p.look;
-  p.writing = shared.take(p.by_cells ? p.sequences * step_up(l.n_m, 4) : 0);
+  const int looks = p.by_cells ? kInputRing * p.sequences * p.look_next : l.n_v * p.look_pitch;
+  p.look = shared.take(looks);
+  p.values = l.missing && p.by_cells ? shared.take(looks) : p.look;
+  p.cells.exchange = shared.take(p.by_cells ? 4 * p.sequences * p.cells.padded : 0);
   p.tile_pitch = (p.entry / 4 | 1) * 4;  // an odd number of quads: rows lie in different banks
+  p.warp_floats = step_max(kEntries * p.tile_pitch, p.cells.floats);
   p.counts = shared.take(step_up(p.threads / 32 * l.leaves, 4));
   p.entries = entries ? shared.take((steps + 7) * p.tile_pitch + kTile) : 0;  // eight are read at a time
-  p.tiles = entries ? 0 : shared.take(p.threads / 32 * kEntries * p.tile_pitch + kTile);
+  p.tiles = entries ? 0 : shared.take(p.threads / 32 * p.warp_floats + kTile);
   // The nodes' sums take the place of what is behind the leaves' own.
   StepPlaces sums{p.leaf_rows};
   p.node_sums = sums.take(l.leaves * (l.n_v + 1));
@@ -195,7 +262,8 @@ constexpr void place_shared_onehot(const Layout& l, Stepper& p) {
   p.stage = shared.take(rows.end * p.look_pitch);
   p.look = l.missing ? shared.take(l.n_v * p.look_pitch) : p.stage;
   p.tile_pitch = (p.entry / 4 | 1) * 4;
-  p.tiles = shared.take(p.threads / 32 * kEntries * p.tile_pitch + kTile);
+  p.warp_floats = kEntries * p.tile_pitch;
+  p.tiles = shared.take(p.threads / 32 * p.warp_floats + kTile);
   p.floats = shared.end;
 }
 
@@ -204,21 +272,35 @@ constexpr bool shares_steps(const Layout& l, int batch) {
   return batch <= kMostSharedSteps && l.n_m > 0 && l.n_m * (l.n_m + l.depth) <= kMostSlopes;
 }
 
-constexpr Stepper stepper(const Layout& l, int batch, int longest, int shared, bool by_steps) {
+constexpr Stepper stepper_by_cells(const Layout& l, int shared) {
   Stepper p;
-  p.by_cells = l.n_m > kMostCellsOfThread;
-  p.by_steps = by_steps;
-  if (l.n_m > 32) return {};
+  p.by_cells = true;
+  p.lanes = 32;
+  p.sharers = 1;
   place_entry(l, p);
   place_leaf_row(l, p);
-  if (!p.by_cells && p.row > kMostRowOfThread) return {};
+  if (l.n_m > 32 || p.full_m * p.tiles_n + p.tiles_m - p.full_m > kMostTiles) return {};
+  p.part = 128;
+  for (p.threads = kStepThreads; p.threads >= kStepThreads / 2; p.threads /= 2)
+    for (const bool all_leaves : {true, false}) {
+      p.sequences = p.threads / p.lanes;
+      place_cells(l, all_leaves, p);
+      place_shared(l, 0, false, false, p);
+      if (p.floats * 4 <= shared) return p;
+    }
+  return {};
+}
+
+constexpr Stepper stepper(const Layout& l, int batch, int longest, int shared, bool by_steps) {
+  Stepper p;
+  p.by_steps = by_steps;
+  place_entry(l, p);
+  place_leaf_row(l, p);
+  if (p.row > kMostRowOfThread) return {};
   if (p.full_m * p.tiles_n + p.tiles_m - p.full_m > kMostTiles) return {};
   p.threads = l.depth > 8 || by_steps ? 512 : 256;
-  p.part = by_steps ? 64 : p.by_cells ? 128 : 256;
-  if (p.by_cells)
-    p.lanes = l.n_m > 16 ? 32 : 16;
-  else
-    for (p.lanes = 1; p.lanes < (by_steps ? 16 : 8) && p.threads / p.lanes >= 2 * batch;) p.lanes *= 2;
+  p.part = by_steps ? 64 : 256;
+  for (p.lanes = 1; p.lanes < (by_steps ? 16 : 8) && p.threads / p.lanes >= 2 * batch;) p.lanes *= 2;
   p.sharers = by_steps ? 1 : p.lanes;
   p.sequences = p.threads / p.lanes;
   p.onehot = !by_steps && place_onehot(l, p);
@@ -231,9 +313,9 @@ constexpr Stepper stepper(const Layout& l, int batch, int longest, int shared, b
     }
   if (p.floats * 4 > shared) return {};
   // A tile takes the inputs of a warp's sequences, with a pitch that spreads them over the banks.
-  const int fit = p.by_cells || by_steps ? 0 : kEntries * p.tile_pitch / (32 / p.lanes + 1) / l.n_x;
+  const int fit = by_steps ? 0 : kEntries * p.tile_pitch / (32 / p.lanes + 1) / l.n_x;
   p.ahead = fit >= 8 ? 8 : fit >= 4 ? 4 : fit >= 2 ? 2 : 0;
-  p.trace_x = (p.by_cells ? 2 : 1) * l.n_m + 1 + (l.first_order ? l.n_y : 0);
+  p.trace_x = l.n_m + 1 + (l.first_order ? l.n_y : 0);
   p.trace = p.trace_x + (p.ahead > 0 ? l.n_x + 2 : 0);
   return p;
 }
@@ -241,6 +323,7 @@ constexpr Stepper stepper(const Layout& l, int batch, int longest, int shared, b
 // batch: sequences of an update. longest: steps of a sequence at most; 0: any number. shared: bytes. Of the layout,
 // only what the shape is made of is read.
 constexpr Stepper stepper(const Layout& l, int batch, int longest, int shared) {
+  if (l.n_m > kMostCellsOfThread) return stepper_by_cells(l, shared);
   const Stepper p = shares_steps(l, batch) ? stepper(l, batch, longest, shared, true) : Stepper();
   return p.threads > 0 ? p : stepper(l, batch, longest, shared, false);
 }

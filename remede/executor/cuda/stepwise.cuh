@@ -2,7 +2,7 @@
 #pragma once
 
 #include "remede/executor/cuda/kernels.cuh"
-#include "remede/executor/cuda/step_cells.cuh"
+#include "remede/executor/cuda/step_back.cuh"
 #include "remede/executor/cuda/step_together.cuh"
 #include "remede/executor/cuda/step_update.cuh"
 
@@ -68,7 +68,7 @@ __device__ __forceinline__ void step_batch(const Start& s, const Update& u, cons
     clock.end(1);
     LossSums more;
     if constexpr (p.by_cells)
-      more = cells_backward<C>(s, chunk, u.scale);
+      more = cells_back<C>(s, chunk, u.scale);
     else if constexpr (p.by_steps)
       more = step_backward_together<C>(s, chunk, u.scale);
     else

@@ -33,10 +33,10 @@ __device__ __forceinline__ float split_slope(const Layout& l, float z) {
   const float slope = l.slope;
   if (l.softsign) {
     const float d = 1.0F + fabsf(slope * z);
-    return __fdividef(0.5F * slope, d * d);
+    return 0.5F * slope * one_over(d * d);
   }
   const float e = exp(-fabsf(slope * z)), d = 1.0F + e;
-  return __fdividef(slope * e, d * d);
+  return slope * e * one_over(d * d);
 }
 
 // A group for a step: where there are many cells.
