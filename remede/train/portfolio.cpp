@@ -187,14 +187,16 @@ void scale_memory_rates(const Config& config, double factor, Rates& rates) {
     if (!fixed) rates[static_cast<std::size_t>(group)] *= static_cast<float>(factor);
 }
 
-// Many sequences allow smaller steps of the memory. The trees of a forest also learn longer from them: whoever asks for
-// several trees wants accuracy.
-void learn_from_many(const Config& config, const TrainingData& data, Portfolio& stage) {
+// Many sequences allow smaller steps of the memory. The trees of a forest also learn longer from them, and in smaller
+// steps from a few recordings of numbers: whoever asks for several trees wants accuracy.
+void learn_carefully(const Config& config, const TrainingData& data, Portfolio& stage) {
   const Recipe& recipe = config.recipe;
-  if (sequences_of(data) < static_cast<std::size_t>(recipe.signal_many_sequences)) return;
+  const bool many = sequences_of(data) >= static_cast<std::size_t>(recipe.signal_many_sequences);
+  const bool few = sequences_of(data) < static_cast<std::size_t>(recipe.signal_few_sequences);
+  if (!many && !(few && config.trees > 1 && !classifies(data.objective))) return;
   for (StartPlan& plan : stage.starts) {
-    scale_memory_rates(config, recipe.signal_many_memory_rates, plan.rates);
-    if (config.trees == 1) continue;
+    scale_memory_rates(config, recipe.signal_small_memory_rates, plan.rates);
+    if (!many || config.trees == 1) continue;
     plan.least_rounds = rounds_of(stage.starts.size(), thinning_of(config), plan.least_rounds) +
                         static_cast<std::uint64_t>(recipe.signal_more_rounds);
   }
@@ -274,7 +276,7 @@ std::vector<Portfolio> draw_portfolios(const Config& config, const TrainingData&
       stage.starts.push_back(plan);
     }
     if (regime != Regime::kSignal) doubt_events(config, data, folds, signal_loss, stage);
-    if (regime == Regime::kSignal) learn_from_many(config, data, stage);
+    if (regime == Regime::kSignal) learn_carefully(config, data, stage);
     limit_updates(config, training.count(), stage);
   }
   return stages;

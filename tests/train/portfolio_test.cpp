@@ -65,14 +65,17 @@ TEST(Portfolio, ForestsLearnLongerFromManySequences) {
   EXPECT_EQ(rounds(4, 400), rounds(1, 400));
 }
 
-TEST(Portfolio, MemoryLearnsInSmallerStepsFromManySequences) {
-  const auto rates = [](int sequences, double factor, std::optional<double> write = {}) {
+TEST(Portfolio, MemoryLearnsInSmallerStepsFromManySequencesAndForForestsFromAFewRecordings) {
+  const auto rates = [](int sequences, double factor, std::optional<double> write = {}, int trees = 1,
+                        Task task = Task::kRegression) {
+    TrainingData data = recordings(sequences, 20);
+    data.objective = default_objective(task);
     Config config;
-    config.recipe.signal_many_memory_rates = factor;
+    config.trees = trees;
+    config.recipe.signal_small_memory_rates = factor;
     config.rate_write = write;
     std::vector<Rates> stages;
-    for (const Portfolio& stage : draw_portfolios(config, recordings(sequences, 20)))
-      stages.push_back(stage.starts.front().rates);
+    for (const Portfolio& stage : draw_portfolios(config, data)) stages.push_back(stage.starts.front().rates);
     return stages;
   };
   const std::vector<Rates> whole = rates(600, 1), small = rates(600, 0.25);
@@ -85,7 +88,12 @@ TEST(Portfolio, MemoryLearnsInSmallerStepsFromManySequences) {
     EXPECT_EQ(small.back()[g], whole.back()[g]) << name(group);
   }
   EXPECT_EQ(small.front(), whole.front()) << "the event stage";
-  EXPECT_EQ(rates(400, 0.25), rates(400, 1)) << "few sequences";
+  for (const int sequences : {2, 19, 20, 400}) {
+    EXPECT_EQ(rates(sequences, 0.25), rates(sequences, 1)) << "one tree, " << sequences << " sequences";
+    EXPECT_EQ(rates(sequences, 0.25, {}, 4) == rates(sequences, 1, {}, 4), sequences >= 20) << sequences;
+    const Task labels = Task::kClassification;
+    EXPECT_EQ(rates(sequences, 0.25, {}, 4, labels), rates(sequences, 1, {}, 4, labels)) << sequences;
+  }
   const auto w = static_cast<std::size_t>(Group::kWrite);
   EXPECT_EQ(rates(600, 0.25, 0.1).back()[w], rates(600, 1, 0.1).back()[w]) << "the user's rate";
 }
