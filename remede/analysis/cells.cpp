@@ -296,7 +296,7 @@ class Story {
 double half_life(double share) {
   if (share >= 1) return 0;
   if (share <= 0) return std::numeric_limits<double>::infinity();
-  return log(2.0) / -log(1.0 - share);
+  return log(2.0) / -std::log1p(-share);  // also where 1 - share is 1
 }
 
 std::vector<std::size_t> strongest_inputs(const Wording& words, std::span<const float> weights) {

@@ -1,9 +1,12 @@
 // Tests of categories in the user's own words.
 #include "remede/analysis/wording.h"
 
+#include <cmath>
+
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "remede/analysis/cells.h"
 #include "two_leaves.h"
 
 namespace remede {
@@ -34,6 +37,14 @@ InputCode ordered() {
   code.words = {"c", "a", "b"};
   code.values = {0.0F, 1.0F, 2.0F};
   return code;
+}
+
+TEST(HalfLife, IsLongForTheSmallestShares) {
+  EXPECT_NEAR(half_life(0.5), 1, 1e-12);
+  EXPECT_NEAR(half_life(1e-3), 692.8, 0.1);
+  EXPECT_NEAR(half_life(1e-20) * 1e-20, 0.6931, 1e-4) << "not minus infinity";
+  EXPECT_EQ(half_life(1), 0);
+  EXPECT_TRUE(std::isinf(half_life(0)) && half_life(0) > 0);
 }
 
 TEST(Wording, AnIndicatorReadsAsTheWordItStandsFor) {
