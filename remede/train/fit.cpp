@@ -5,7 +5,9 @@
 #include <functional>
 #include <iterator>
 #include <limits>
+#include <memory>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -37,7 +39,14 @@ double seconds_of_polish(const StartPlan& plan, const Config& config, const Pace
   return turns * plan.budget_share * static_cast<double>(polish_updates(plan)) * pace.update();
 }
 
-// `small`: seconds of the search for small models, which follows unless the task is solved.
+// `small`: seconds of the search for small models. Where one tree is wanted, a finalist is then rarely what is
+// polished.
+double seconds_after_choice(double small, double polish, const Config& config) {
+  if (small == 0) return polish;
+  return config.trees == 1 ? small : small + polish;
+}
+
+// `small`: as above; the search follows unless the task is solved.
 SearchResult run_recipe(const Config& config, const Schema& schema, const std::vector<Prepared>& folds,
                         double signal_loss, double small, Session& session, Rows* rows) {
   const Prepared& prepared = folds.front();
@@ -47,10 +56,10 @@ SearchResult run_recipe(const Config& config, const Schema& schema, const std::v
   if (!config.recipe.single_start) {
     const std::vector<Portfolio> stages = draw_portfolios(config, prepared.data, folds.size(), signal_loss);
     const auto after = [&](std::size_t finalists, const Pace& pace, bool solved) {
-      const bool smaller = small > 0 && !solved;  // then it is rarely a finalist that is chosen and polished
       const LeafForm& form = (solved ? stages.front() : stages.back()).starts.front().shape.form;
       return seconds_of_choice(finalists, form, folds, config, pace.validation()) +
-             (smaller ? small : seconds_of_polish(stages.back().starts.front(), config, pace));
+             seconds_after_choice(solved ? 0 : small, seconds_of_polish(stages.back().starts.front(), config, pace),
+                                  config);
     };
     return search(config, stages, data, session, after, rows);
   }
@@ -82,7 +91,7 @@ Model assemble_kept(const std::vector<Candidate>& candidates) {
 }
 
 // On data never learned from: where there are folds, the copies of each on what it held out.
-Score score_held_out(const std::vector<Candidate>& candidates, const std::vector<Prepared>& folds, int threads) {
+Score score_held_out(const std::vector<Candidate>& candidates, std::span<const Prepared> folds, int threads) {
   if (folds.size() == 1) return score(assemble_kept(candidates), folds.front().validation, threads);
   Score sum;
   double squares = 0;
@@ -158,6 +167,10 @@ bool has_choice_of_size(const Config& config) {
   return !config.recipe.single_start && config.trees == 1 && config.simplify;
 }
 
+bool looks_for_small_models(const Config& config) {
+  return !config.recipe.single_start && config.simplify && leaves_form_open(config);
+}
+
 // Whether a model may be saved in place of the one chosen for its size: after the last training, or as the copy of
 // another fold.
 bool keeps_choice(const Model& trained, const Model& chosen, const Config& config) {
@@ -202,30 +215,35 @@ constexpr double kShareOfSearch = 0.9;  // of the time for small models; then th
 
 // Of the search for small models, with what comes after it in its phase; 0 where there is none, or nobody looks.
 double seconds_of_small(const Config& config, const Schema& schema, const Prepared& prepared, Session& session) {
-  if (!session.watched() || !has_choice_of_size(config) || !leaves_form_open(config)) return 0;
+  if (!session.watched() || !looks_for_small_models(config)) return 0;
   return 1 / kShareOfSearch *
          frontier::seconds_of_small_models(prepared, frontier::trends_of(config, schema), config,
                                            [&session] { return session.halt(); });
 }
 
+// What both uses of small models have in common. `seconds`: what the search for them was forecast to take.
+FrontierOptions options_of_small(const Dataset& training, const Prepared& prepared, Session& session, double seconds) {
+  FrontierOptions options;
+  options.training = &training;
+  options.prepared = &prepared;
+  options.peers = session.peers();
+  options.stop = [&session] { return session.halt(); };
+  options.progress = [&session](double) { session.show_phase("small models"); };
+  options.worked = [&session, seconds](double share) { session.expect_in_phase(kShareOfSearch * share, seconds, 0.0); };
+  return options;
+}
+
 // The choice among models of all sizes; nothing where there is none to make. Brings the chosen candidate to the front.
-// `seconds`: what the search for small models was forecast to take.
 std::optional<FrontierChoice> choose_size(std::vector<Candidate>& candidates, const Dataset& training,
                                           bool validation_given, const std::vector<Prepared>& folds,
                                           const Config& config, Session& session, double seconds) {
   if (!has_choice_of_size(config) || session.stop()) return std::nullopt;
-  FrontierOptions options;
-  options.training = &training;
-  options.prepared = &folds.front();
+  FrontierOptions options = options_of_small(training, folds.front(), session, seconds);
   // A large model that leaves nothing to learn is no reason not to look for one that can be read.
   options.solved = candidates.front().loss <= mean_solved_loss(folds, config) &&
                    size_of(candidates.front().model()).numbers <= config.recipe.laws_only_numbers;
   options.small_models = leaves_form_open(config) && !options.solved && !session.halt();
   options.refit = !validation_given && folds.front().held_out;
-  options.peers = session.peers();
-  options.stop = [&session] { return session.halt(); };
-  options.progress = [&session](double) { session.show_phase("small models"); };
-  options.worked = [&session, seconds](double share) { session.expect_in_phase(kShareOfSearch * share, seconds, 0.0); };
   session.begin_part();
   session.expect_in_phase(0, options.small_models ? seconds : 0.0, 0.0);
   session.show_phase("small models");
@@ -235,6 +253,55 @@ std::optional<FrontierChoice> choose_size(std::vector<Candidate>& candidates, co
   Candidate& chosen = candidates.front();
   if (!keeps_choice(chosen.copies[chosen.kept], chosen.copies.front(), config)) chosen.kept = 0;  // the copy judged
   return choice;
+}
+
+// The best small model, with what it needs to learn from all the data.
+struct SmallMember {
+  FrontierOptions options;
+  std::optional<frontier::SmallModels> models;
+  frontier::Entry entry;
+};
+
+// Nothing where the search for small models ends without one.
+std::shared_ptr<SmallMember> best_small_model(const Model& like, const Config& config, FrontierOptions options) {
+  auto small = std::make_shared<SmallMember>();
+  small->options = std::move(options);
+  small->models.emplace(like, frontier::trends_of(config, like.schema), config, small->options);
+  std::vector<frontier::Entry> found = small->models->search();
+  const auto best = std::min_element(
+      found.begin(), found.end(), [](const frontier::Entry& a, const frontier::Entry& b) { return a.merit < b.merit; });
+  if (best == found.end()) return nullptr;
+  small->entry = std::move(*best);
+  small->entry.model.fill = like.fill;  // the trees of a forest share it
+  return small;
+}
+
+// In a forest the best small model may take part. It then joins the models that were learned directly. Returns the
+// folds on which all members can be judged.
+std::span<const Prepared> add_small_model(const SearchResult& found, const Dataset& training,
+                                          const std::vector<Prepared>& folds, const Config& config, Session& session,
+                                          double seconds, DirectModels& direct, std::vector<Candidate>& members) {
+  const double solved = mean_solved_loss(folds, config);
+  if (config.trees == 1 || !looks_for_small_models(config) || members.front().loss <= solved || session.halt())
+    return folds;
+  session.begin_part();
+  session.expect_in_phase(0, seconds, 0.0);
+  session.show_phase("small models");
+  const std::shared_ptr<SmallMember> small = best_small_model(
+      members.front().copies.front(), config, options_of_small(training, folds.front(), session, seconds));
+  if (!small) return folds;
+  Candidate candidate = candidate_of(small->entry.model, folds.front().validation);
+  candidate.finalist = found.finalists.size() + direct.candidates.size();
+  if (!take_in(std::move(candidate), members, static_cast<std::size_t>(config.trees), folds.front(), solved,
+               config.recipe))
+    return folds;
+  DirectCandidate& joined = direct.candidates.emplace_back();
+  joined.refit = [small](std::size_t, const TrainingData&) {
+    std::optional<Model> again = small->models->refitted({&small->entry}).front();
+    if (again) again->fill = small->entry.model.fill;
+    return again;
+  };
+  return {folds.data(), 1};
 }
 
 // Factors for the distances between quantiles, from the model as it is before it learns from the held-out data as well;
@@ -276,7 +343,7 @@ Fit fit(const Dataset& training, const Dataset* validation, const Config& asked,
   session.begin(Phase::kChoose);
   const double polish_seconds =
       direct.solved ? 0 : seconds_of_polish(found.finalists.front().front().plan, config, found.pace);
-  const double after_choice = direct.solved || small_seconds == 0 ? polish_seconds : small_seconds;
+  const double after_choice = seconds_after_choice(direct.solved ? 0 : small_seconds, polish_seconds, config);
   const LeafForm form = direct.solved ? LeafForm() : found.finalists.front().front().plan.shape.form;
   session.expect_in_phase(0, seconds_of_choice(found.finalists.size(), form, folds, config, found.pace.validation()),
                           after_choice);
@@ -287,6 +354,8 @@ Fit fit(const Dataset& training, const Dataset* validation, const Config& asked,
       choose_size(candidates, training, validation != nullptr, folds, config, session, small_seconds);
   candidates = select_members(std::move(candidates), static_cast<std::size_t>(config.trees), folds,
                               mean_solved_loss(folds, config), config.recipe);
+  const std::span<const Prepared> judged =
+      add_small_model(found, training, folds, config, session, small_seconds, direct, candidates);
   Fit result;
   if (!found.note.empty()) result.notes.push_back(found.note);
   if (resume != nullptr && config_from_settings(resume->settings, "checkpoint").device != config.device)
@@ -294,7 +363,7 @@ Fit fit(const Dataset& training, const Dataset* validation, const Config& asked,
         "resumed on another kind of device: the model is not the one that the first would have given");
   result.trained_nodes = candidates.front().trained_nodes;
   result.held_out = folds.front().held_out;
-  result.validation = choice && choice->model ? choice->validation : score_held_out(candidates, folds, config.threads);
+  result.validation = choice && choice->model ? choice->validation : score_held_out(candidates, judged, config.threads);
   if (validation != nullptr) add_unknown(validation->unknown, result.validation);
   const std::vector<float> factors = calibrate(candidates, folds, config.threads, choice);
   // The score is that of data never learned from; the model is then given the rest as well.

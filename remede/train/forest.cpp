@@ -2,14 +2,16 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
+#include "remede/train/frontier/recordings.h"
 #include "remede/train/score.h"
 
 namespace remede {
 namespace {
 
 // Of the forest, each fold by the copies that did not learn from it.
-UnitScores score_forest(const std::vector<Candidate>& members, const std::vector<Prepared>& folds) {
+UnitScores score_forest(const std::vector<Candidate>& members, std::span<const Prepared> folds) {
   UnitScores all;
   for (std::size_t f = 0; f < folds.size(); ++f) {
     std::vector<const Model*> models;
@@ -22,20 +24,48 @@ UnitScores score_forest(const std::vector<Candidate>& members, const std::vector
   return all;
 }
 
+double total_of(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
+
 bool lower_loss(const Candidate& a, const Candidate& b) { return a.loss < b.loss; }
 
 // Where both have solved the task, only answers count.
-bool holds_its_own(const std::vector<Candidate>& members, const std::vector<Prepared>& folds, double solved,
+bool holds_its_own(const std::vector<Candidate>& members, std::span<const Prepared> folds, double solved,
                    double errors) {
   const UnitScores& best = std::min_element(members.begin(), members.end(), lower_loss)->units;
   const UnitScores forest = score_forest(members, folds);
-  const double loss = std::accumulate(forest.loss.begin(), forest.loss.end(), 0.0);
-  const double weight = std::accumulate(forest.weight.begin(), forest.weight.end(), 0.0);
+  const double loss = total_of(forest.loss), weight = total_of(forest.weight);
   return as_good(forest.wrong, best.wrong, best.weight, errors) &&
          (loss <= solved * weight || as_good(forest.loss, best.loss, best.weight, errors));
 }
 
+// A candidate as its first copy alone is.
+Candidate first_copy(const Candidate& c, const Prepared& data) {
+  if (c.copies.size() == 1) return c;
+  Candidate alone = candidate_of(c.copies.front(), data.validation);
+  alone.finalist = c.finalist;
+  alone.trained_nodes = c.trained_nodes;
+  return alone;
+}
+
+bool are_enough(const Prepared& data, const Recipe& recipe) {
+  return data.training.count() >= static_cast<std::size_t>(recipe.forest_mixed_sequences) &&
+         !frontier::too_few_to_judge(data.training, data.validation, recipe);
+}
+
 }  // namespace
+
+Candidate candidate_of(Model model, const Sequences& validation) {
+  Candidate c;
+  c.trained_nodes = model.node_count();
+  c.units = score_units(model, validation);
+  const double weight = total_of(c.units.weight);
+  c.loss = total_of(c.units.loss) / weight;
+  c.fold_loss = {c.loss};
+  c.accuracy = 1.0 - total_of(c.units.wrong) / weight;
+  c.numbers = stored_numbers(model);
+  c.copies.push_back(std::move(model));
+  return c;
+}
 
 Model assemble(const std::vector<const Model*>& models) {
   Model model = *models.front();
@@ -45,7 +75,7 @@ Model assemble(const std::vector<const Model*>& models) {
 }
 
 std::vector<Candidate> select_members(std::vector<Candidate> candidates, std::size_t trees,
-                                      const std::vector<Prepared>& folds, double solved, const Recipe& recipe) {
+                                      std::span<const Prepared> folds, double solved, const Recipe& recipe) {
   const double least = std::min_element(candidates.begin(), candidates.end(), lower_loss)->loss;
   const double most = std::max(recipe.forest_most_loss * least, solved);
   candidates.erase(
@@ -55,6 +85,28 @@ std::vector<Candidate> select_members(std::vector<Candidate> candidates, std::si
   while (candidates.size() > 1 && !holds_its_own(candidates, folds, solved, recipe.forest_errors))
     candidates.erase(std::max_element(candidates.begin() + 1, candidates.end(), lower_loss));
   return candidates;
+}
+
+bool take_in(Candidate small, std::vector<Candidate>& members, std::size_t trees, const Prepared& data, double solved,
+             const Recipe& recipe) {
+  const std::span<const Prepared> fold(&data, 1);
+  const bool classes = small.copies.front().classifies();
+  std::vector<Candidate> first;
+  for (const Candidate& c : members) first.push_back(first_copy(c, data));
+  const UnitScores forest = score_forest(first, fold);
+  const bool clearly_better = classes ? !as_good(forest.wrong, small.units.wrong, forest.weight, recipe.forest_errors)
+                                      : !as_good(forest.loss, small.units.loss, forest.weight, recipe.forest_errors);
+  if (clearly_better) {
+    first.insert(first.begin(), std::move(small));
+    members = select_members(std::move(first), trees, fold, solved, recipe);
+    return true;
+  }
+  if (!are_enough(data, recipe)) return false;
+  if (first.size() == trees) first.pop_back();
+  first.push_back(std::move(small));
+  if (!(total_of(score_forest(first, fold).loss) < total_of(forest.loss))) return false;
+  members = std::move(first);
+  return true;
 }
 
 }  // namespace remede

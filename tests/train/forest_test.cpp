@@ -1,6 +1,8 @@
 // Which candidates make a forest.
 #include "remede/train/forest.h"
 
+#include <utility>
+
 #include <gtest/gtest.h>
 
 namespace remede {
@@ -69,6 +71,47 @@ TEST(Forest, IsNotWorseThanItsBestMemberBeyondChance) {
 TEST(Forest, TheChosenTreeStaysAndNoMoreThanAskedForAreTaken) {
   EXPECT_EQ(members({0.1F, 0.0F, -0.1F, 0.05F}, 2).size(), 2U);
   EXPECT_EQ(members({0.1F, 0.0F, -0.1F}, 1), (std::vector<float>{0.1F}));
+}
+
+// The outputs of the members after a small model was offered, and whether it was taken in.
+std::pair<bool, std::vector<float>> with_small(float small, std::vector<float> values, std::size_t trees,
+                                               std::size_t sequences) {
+  std::vector<Prepared> folds = one_fold(400);
+  folds[0].training = folds[0].validation;
+  Recipe recipe;
+  recipe.forest_mixed_sequences = static_cast<int>(sequences);
+  std::vector<Candidate> all;
+  for (const float value : values) all.push_back(candidate(value, folds));
+  const bool taken = take_in(candidate_of(always(small), folds[0].validation), all, trees, folds[0], 0.0, recipe);
+  std::vector<float> kept;
+  for (const Candidate& c : all) kept.push_back(c.copies[0].trees[0].output[0]);
+  return {taken, kept};
+}
+
+TEST(Forest, ASmallModelThatIsClearlyBetterComesFirst) {
+  EXPECT_EQ(with_small(0.0F, {1.0F, 1.2F}, 2, 1000), std::pair(true, std::vector<float>{0.0F}));
+  EXPECT_EQ(with_small(1.0F, {0.0F, 0.1F}, 2, 1000), std::pair(false, std::vector<float>{0.0F, 0.1F}));
+}
+
+TEST(Forest, ASmallModelTakesTheLastPlaceWhereThatHelpsAndSequencesAreMany) {
+  // Targets are 1 and -1: a mean nearer to 0 is better, but no difference is clear.
+  EXPECT_EQ(with_small(-0.05F, {0.05F, 0.06F}, 2, 20), std::pair(true, std::vector<float>{0.05F, -0.05F}));
+  EXPECT_EQ(with_small(-0.05F, {0.05F}, 2, 20), std::pair(true, std::vector<float>{0.05F, -0.05F}));
+  EXPECT_EQ(with_small(-0.05F, {0.05F, 0.06F}, 2, 1000), std::pair(false, std::vector<float>{0.05F, 0.06F}));
+  EXPECT_EQ(with_small(0.07F, {0.05F, 0.06F}, 2, 20), std::pair(false, std::vector<float>{0.05F, 0.06F}));
+}
+
+TEST(Forest, WithASmallModelOnlyFirstCopiesStay) {
+  std::vector<Prepared> folds = one_fold(400);
+  std::vector<Candidate> all = {candidate(1.0F, folds)};
+  all[0].copies.push_back(always(0.9F));
+  all[0].kept = 1;
+  all[0].finalist = 3;
+  ASSERT_TRUE(take_in(candidate_of(always(0.5F), folds[0].validation), all, 4, folds[0], 10.0));
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[1].copies.size(), 1U);
+  EXPECT_EQ(all[1].kept, 0U);
+  EXPECT_EQ(all[1].finalist, 3U);
 }
 
 }  // namespace
