@@ -28,6 +28,7 @@ namespace {
 
 constexpr std::size_t kLeastInLeaf[] = {1, 5, 20};  // steps with a target in a leaf of a greedy tree: all are tried
 
+constexpr int kRefitIterations = 30;  // at most, of a system that is fitted to all data: it is nearly there
 constexpr double kMostSystemNumbers =
     5e5;  // steps times inputs: the regressors of an identification are kept in memory
 
@@ -231,7 +232,7 @@ void add_systems(const Schema& schema, const std::vector<Prepared>& folds, const
     }
     candidate.refit = [&schema, &folds, config, systems, stop](std::size_t kept, const TrainingData& all) {
       LevenbergOptions options;
-      options.iterations = std::max(3, systems[kept].iterations / 2);
+      options.iterations = std::clamp(systems[kept].iterations / 2, 3, kRefitIterations);
       options.ridge = config.recipe.system_refit_ridge;
       const LevenbergResult again =
           levenberg(systems[kept].parameters, all.training, all.continues, nullptr, all.fill, options, stop);

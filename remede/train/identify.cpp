@@ -2,11 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <limits>
 #include <optional>
+#include <utility>
 
 #include "remede/base/error.h"
 #include "remede/base/random.h"
 #include "remede/base/threads.h"
+#include "remede/data/split.h"
 #include "remede/executor/remote/job.h"
 #include "remede/train/linear_system.h"
 #include "remede/train/travel.h"
@@ -26,6 +30,10 @@ namespace {
 
 constexpr std::uint64_t kIdentifyStream = 0x6964656e00000000;  // apart from the other random numbers of a fit
 
+constexpr std::size_t kFewRecordings = 20;  // with more, the data themselves show how recordings begin
+constexpr std::size_t kMostSteps = 4096;    // that systems are fitted to: many times the numbers of one
+constexpr std::size_t kLeastStarts = 8;     // fewer than this are seldom worth the time
+
 template <typename T>
 T draw_one(Random& random, std::initializer_list<T> choices) {
   return *(choices.begin() + random.below(choices.size()));
@@ -37,8 +45,36 @@ LinearSystemOptions draw(Random& random) {
   options.states = draw_one(random, {2, 3, 4, 6, 8});
   options.blend = draw_one(random, {0.3, 0.9});
   options.extra_cells = draw_one(random, {0, 1, 2, 4});
-  options.depth = draw_one(random, {0, 1, 1, 2});
+  options.depth = draw_one(random, {0, 0, 0, 1, 1, 2});  // splits stop Levenberg-Marquardt early
   return options;
+}
+
+std::size_t recordings_in(const TrainingData& data) {
+  return data.training.count() -
+         static_cast<std::size_t>(std::count(data.continues.begin(), data.continues.end(), std::uint8_t{1}));
+}
+
+// Of long recordings the first windows of each, about kMostSteps in all.
+TrainingData part_of(const TrainingData& data) {
+  const Sequences& all = data.training;
+  if (all.steps() <= kMostSteps) return data;
+  const std::size_t share = kMostSteps / std::max<std::size_t>(1, recordings_in(data));
+  TrainingData part = data;
+  part.continues.clear();
+  std::vector<std::uint32_t> kept;
+  std::size_t position = 0, steps = 0;
+  for (std::uint32_t s = 0; s < all.count() && steps < kMostSteps; ++s) {
+    const bool goes_on = !data.continues.empty() && data.continues[s] != 0;
+    if (!goes_on) position = 0;
+    if (position <= share) {
+      kept.push_back(s);
+      part.continues.push_back(goes_on ? 1 : 0);
+      steps += all.length(s);
+    }
+    position += all.length(s);
+  }
+  part.training = select(all, kept);
+  return part;
 }
 
 struct Refining {
@@ -56,14 +92,20 @@ void refine_one(Identified& one, const TrainingData& data, const LevenbergOption
   one = {std::move(found.parameters), found.validation_loss, one.iterations + found.iterations};
 }
 
-// Refines those with a start, at most as far as the work allows, and puts the best first.
-void refine(std::vector<Identified>& all, const LevenbergOptions& options, double work, const Refining& how) {
-  std::size_t affordable = 0;
-  for (double spent = 0; affordable < all.size(); ++affordable) {
-    spent += levenberg_work(all[affordable].parameters.shape, how.data.training) * options.iterations;
+// How many of them, from the first, can be refined with so much work.
+std::size_t affordable(const std::vector<Identified>& all, const LevenbergOptions& options, double work,
+                       const Refining& how) {
+  std::size_t count = 0;
+  for (double spent = 0; count < all.size(); ++count) {
+    spent += levenberg_work(all[count].parameters.shape, how.data.training) * options.iterations;
     if (spent > work) break;
   }
-  all.resize(affordable);
+  return count;
+}
+
+// Refines those with a start, at most as far as the work allows, and puts the best first.
+void refine(std::vector<Identified>& all, const LevenbergOptions& options, double work, const Refining& how) {
+  all.resize(affordable(all, options, work, how));
   SharedWork shared;
   shared.count = all.size();
   shared.here = [&](std::size_t i, int) {
@@ -84,11 +126,75 @@ void refine(std::vector<Identified>& all, const LevenbergOptions& options, doubl
   std::stable_sort(all.begin(), all.end(), [](const Identified& a, const Identified& b) { return a.loss < b.loss; });
 }
 
+// Recordings that are also begun in the middle, with empty memory.
+struct Restarted {
+  Sequences data;
+  std::vector<std::uint8_t> continues;
+};
+
+constexpr std::size_t kPieces = 4;   // of a recording, each begun anew
+constexpr std::size_t kWindows = 8;  // of a piece; the first half of them has no weight
+
+// A system that has learned a recording to the end may depend for long on how it began. One that forgets its beginning,
+// as the recorded system does, predicts the second half of each piece as well as before.
+Restarted restarted(const TrainingData& data) {
+  std::size_t longest = 0, length = 0;
+  for (std::size_t s = 0; s < data.training.count(); ++s) {
+    length = data.training.length(s) + (!data.continues.empty() && data.continues[s] != 0 ? length : 0);
+    longest = std::max(longest, length);
+  }
+  const std::size_t window = std::max<std::size_t>(1, longest / (kPieces * kWindows));
+  Restarted all;
+  all.data = cut(data.training, window);
+  std::size_t source = 0, in_recording = 0;
+  for (std::size_t s = 0; s < all.data.count(); ++s) {
+    while (data.training.offset[source + 1] <= all.data.offset[s]) ++source;
+    const bool begins =
+        all.data.offset[s] == data.training.offset[source] && (data.continues.empty() || data.continues[source] == 0);
+    in_recording = begins ? 0 : in_recording + 1;
+    const std::size_t in_piece = in_recording % (kPieces * kWindows) % kWindows;
+    all.continues.push_back(in_piece == 0 ? 0 : 1);
+    if (in_piece < kWindows / 2)
+      std::fill(all.data.weight.begin() + all.data.offset[s], all.data.weight.begin() + all.data.offset[s + 1], 0.0F);
+  }
+  return all;
+}
+
+// How much larger a loss is on new data than on those that so many numbers were fitted to: Akaike's final prediction
+// error.
+double optimism(const Shape& shape, const Sequences& training) {
+  double targets = 0, numbers = 0;
+  for (const float w : training.weight) targets += w > 0 ? shape.n_y : 0;
+  for (const Group g : {Group::kOutput, Group::kWrite, Group::kBias, Group::kRate, Group::kLinear})
+    numbers += static_cast<double>(shape.size(g));
+  return targets > numbers ? (targets + numbers) / (targets - numbers) : std::numeric_limits<double>::infinity();
+}
+
+// Best first, judged by the validation data, by how soon a system forgets its beginning, and by its size.
+void order_by_forgetting(std::vector<Identified>& all, const Refining& how) {
+  const Restarted again = restarted(how.data);
+  const bool judged = std::any_of(again.data.weight.begin(), again.data.weight.end(), [](float w) { return w > 0; });
+  if (!judged) return;
+  LevenbergOptions nothing;
+  nothing.iterations = 0;
+  std::vector<std::pair<double, std::size_t>> order(all.size());
+  parallel_for(all.size(), how.threads, [&](std::size_t i, int) {
+    const double loss =
+        levenberg(all[i].parameters, again.data, again.continues, nullptr, how.data.fill, nothing).training_loss;
+    order[i] = {(all[i].loss + loss) * optimism(all[i].parameters.shape, how.data.training), i};
+  });
+  std::sort(order.begin(), order.end());
+  std::vector<Identified> ordered;
+  for (const auto& [loss, i] : order) ordered.push_back(std::move(all[i]));
+  all = std::move(ordered);
+}
+
 }  // namespace
 
-std::vector<Identified> identify(const TrainingData& data, std::uint64_t seed, const IdentifyOptions& options,
+std::vector<Identified> identify(const TrainingData& whole, std::uint64_t seed, const IdentifyOptions& options,
                                  int threads, const std::function<bool()>& stop, Peers* peers, std::size_t fold) {
-  if (data.training.value.empty()) return {};
+  if (whole.training.value.empty()) return {};
+  const TrainingData data = part_of(whole);
   std::vector<std::optional<Parameters<float>>> starts(static_cast<std::size_t>(options.starts));
   std::vector<Random> random;
   std::vector<LinearSystemOptions> drawn;
@@ -101,15 +207,20 @@ std::vector<Identified> identify(const TrainingData& data, std::uint64_t seed, c
   parallel_for(starts.size(), threads, [&](std::size_t i, int) {
     if (!(stop && stop())) starts[i] = systems.start(drawn[i], random[i]);
   });
-  std::vector<Identified> all;
+  // How good a start without splits becomes shows late, and it costs little.
+  std::vector<Identified> all, split;
   for (std::optional<Parameters<float>>& start : starts)
-    if (start) all.push_back({std::move(*start), 0.0, 0});
+    if (start) (start->shape.depth == 0 ? all : split).push_back({std::move(*start), 0.0, 0});
   LevenbergOptions first = options.refine;
   first.iterations = options.first_iterations;
   const Refining how{data, fold, threads, stop, peers};
-  refine(all, first, options.work / 2, how);
-  if (all.size() > static_cast<std::size_t>(options.survivors)) all.resize(static_cast<std::size_t>(options.survivors));
-  refine(all, options.refine, options.work / 2, how);
+  if (affordable(all, options.refine, options.work * 3 / 4, how) < std::min(kLeastStarts, all.size())) return {};
+  refine(split, first, options.work / 4, how);
+  if (split.size() > static_cast<std::size_t>(options.survivors))
+    split.resize(static_cast<std::size_t>(options.survivors));
+  std::move(split.begin(), split.end(), std::back_inserter(all));
+  refine(all, options.refine, options.work * 3 / 4, how);
+  if (recordings_in(data) < kFewRecordings) order_by_forgetting(all, how);
   return all;
 }
 
@@ -123,7 +234,7 @@ std::string do_refine(ByteReader& job, const std::vector<const TrainingData*>& f
   if (!fits_levenberg(one.parameters.shape) || one.parameters.shape.n_x != training.n_x ||
       one.parameters.shape.n_y != training.n_y || one.parameters.values.size() != one.parameters.shape.total())
     fail("{}: expected a system of these data, got another", job.where());
-  refine_one(one, *folds[fold], options, stop);
+  refine_one(one, part_of(*folds[fold]), options, stop);
   return bytes_of(one);
 }
 

@@ -15,11 +15,11 @@
 namespace remede {
 
 struct IdentifyOptions {
-  int starts = 64;           // drawn: orders, blends, extra cells, splits
-  int survivors = 16;        // of them are refined to the end
-  int first_iterations = 6;  // of every start, before the others are dropped
-  LevenbergOptions refine;   // of the survivors
-  double work = 2e10;        // multiplications in all, about ten seconds of one core: fewer starts where one costs much
+  int starts = 64;                                // drawn: orders, blends, extra cells, splits
+  int survivors = 8;                              // of those with splits are refined to the end, and all others
+  int first_iterations = 6;                       // of every start with splits, before the others are dropped
+  LevenbergOptions refine = {.iterations = 150};  // of the survivors
+  double work = 1e11;  // multiplications in all, about ten seconds of one core: fewer starts where one costs much
 };
 
 struct Identified {
@@ -28,8 +28,9 @@ struct Identified {
   int iterations = 0;
 };
 
-// Best first; empty where the data are not suited. The result depends neither on the number of threads nor on peers, to
-// whom these data are those of fold `fold`.
+// Best first; empty where the data are not suited, or have so many inputs that the work allows too few starts. Learns
+// from about 4,000 steps of long recordings. The result depends neither on the number of threads nor on peers, to whom
+// these data are those of fold `fold`.
 std::vector<Identified> identify(const TrainingData& data, std::uint64_t seed, const IdentifyOptions& options,
                                  int threads, const std::function<bool()>& stop = {}, Peers* peers = nullptr,
                                  std::size_t fold = 0);

@@ -18,6 +18,7 @@ using Vector = Eigen::VectorXd;
 
 constexpr double kDampingUp = 4;      // after an iteration that failed
 constexpr double kDampingDown = 0.2;  // after one that succeeded
+constexpr double kStillLearns = 0.9;  // training loss after as many iterations as the patience, relative to before
 constexpr int kBlockRows = 64;        // rows of the Jacobian that are gathered before their products are summed
 
 // The numbers of the leaves as one vector, (leaves, row): per leaf and output the constant and the weights of (x, m),
@@ -252,7 +253,12 @@ LevenbergResult levenberg(const Parameters<float>& start, const Sequences& train
   double damping = options.damping;
   Matrix products;
   Vector gradient;
-  for (int i = 1; i <= options.iterations && i - result.iterations <= options.patience; ++i) {
+  std::vector<double> losses = {loss};  // after each iteration
+  const auto patient = [&](int i) {
+    if (i - result.iterations <= options.patience) return true;
+    return losses.back() < kStillLearns * losses[losses.size() - 1 - static_cast<std::size_t>(options.patience)];
+  };
+  for (int i = 1; i <= options.iterations && patient(i); ++i) {
     simulator.normal_equations(theta, training, continues, products, gradient);
     products.diagonal().array() += options.ridge;
     gradient += options.ridge * (theta - origin);
@@ -271,6 +277,7 @@ LevenbergResult levenberg(const Parameters<float>& start, const Sequences& train
       total = candidate_total;
     }
     if (!better) break;
+    losses.push_back(loss);
     const double held = validation != nullptr ? simulator.loss(theta, *validation, {}) : 0.0;
     if (validation == nullptr || held < result.validation_loss) {
       scatter(theta, result.parameters);

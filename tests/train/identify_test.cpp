@@ -127,6 +127,56 @@ TEST(Levenberg, WindowsThatContinueAreOneRecording) {
             levenberg(*cut, windows, continues, nullptr, fill, options).parameters.values);
 }
 
+// A damped mass on a spring whose force grows with the cube of the displacement, driven by filtered noise.
+Sequences hardening_spring(std::size_t steps, std::uint64_t seed) {
+  Sequences data;
+  data.n_x = 1;
+  data.n_y = 1;
+  Random random(seed);
+  double u = 0, x = 0, v = 0;
+  for (std::size_t t = 0; t < steps; ++t) {
+    u = 0.6 * u + 0.5 * random.normal();
+    for (int i = 0; i < 5; ++i) {
+      v += 0.05 * (u - 0.15 * v - x - 1.2 * x * x * x);
+      x += 0.05 * v;
+    }
+    data.x.push_back(static_cast<float>(1.6 * u));
+    data.value.push_back(static_cast<float>(1.6 * x));
+    data.weight.push_back(1.0F);
+  }
+  data.offset.push_back(static_cast<std::int64_t>(steps));
+  return data;
+}
+
+double error_on(const Identified& system, const TrainingData& of, const Sequences& data) {
+  LevenbergOptions none = no_iterations();
+  return levenberg(system.parameters, data, {}, nullptr, of.fill, none).training_loss;
+}
+
+// A strongly bent system, which only a long refinement finds, and on a recording that begins in another way.
+TEST(IdentifySlow, FollowsAHardeningSpring) {
+  const TrainingData data = training_data(hardening_spring(2000, 3), 0.25);
+  IdentifyOptions options;
+  options.starts = 48;
+  const std::vector<Identified> found = identify(data, 1, options, 2);
+  ASSERT_FALSE(found.empty());
+  EXPECT_LT(error_on(found.front(), data, hardening_spring(1000, 4)), 0.05);  // the targets have a variance of about 1
+}
+
+// Of long recordings only a part is learned from, and many inputs would take too long.
+TEST(Identify, IsLimited) {
+  Sequences many = recording(600, 7, false);
+  many.n_x = 30;
+  Random random(2);
+  many.x.clear();
+  for (int i = 0; i < 600 * 30; ++i) many.x.push_back(static_cast<float>(random.normal()));
+  TrainingData data = training_data(many, 0.25);
+  data.fill.assign(30, 0.0F);
+  IdentifyOptions options;
+  options.work = 1e9;
+  EXPECT_TRUE(identify(data, 1, options, 2).empty());
+}
+
 TEST(IdentifySlow, BendsBeyondTheLinearSystem) {
   const TrainingData data = training_data(recording(500, 6, true), 0.25);
   IdentifyOptions options;
