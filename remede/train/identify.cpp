@@ -185,6 +185,7 @@ void order_by_forgetting(std::vector<Identified>& all, const Refining& how) {
   });
   std::sort(order.begin(), order.end());
   std::vector<Identified> ordered;
+  ordered.reserve(all.size());
   for (const auto& [loss, i] : order) ordered.push_back(std::move(all[i]));
   all = std::move(ordered);
 }
