@@ -15,6 +15,7 @@ UnitScores score_forest(const std::vector<Candidate>& members, std::span<const P
   UnitScores all;
   for (std::size_t f = 0; f < folds.size(); ++f) {
     std::vector<const Model*> models;
+    models.reserve(members.size());
     for (const Candidate& member : members) models.push_back(&member.copies[f]);
     const UnitScores units = score_units(assemble(models), folds[f].validation);
     all.loss.insert(all.loss.end(), units.loss.begin(), units.loss.end());
@@ -92,6 +93,7 @@ bool take_in(Candidate small, std::vector<Candidate>& members, std::size_t trees
   const std::span<const Prepared> fold(&data, 1);
   const bool classes = small.copies.front().classifies();
   std::vector<Candidate> first;
+  first.reserve(members.size() + 1);
   for (const Candidate& c : members) first.push_back(first_copy(c, data));
   const UnitScores forest = score_forest(first, fold);
   const bool clearly_better = classes ? !as_good(forest.wrong, small.units.wrong, forest.weight, recipe.forest_errors)
