@@ -13,6 +13,7 @@
 #include "remede/data/split.h"
 #include "remede/executor/remote/job.h"
 #include "remede/train/linear_system.h"
+#include "remede/train/same_blocks.h"
 #include "remede/train/travel.h"
 
 namespace remede {
@@ -32,6 +33,7 @@ constexpr std::uint64_t kIdentifyStream = 0x6964656e00000000;  // apart from the
 
 constexpr std::size_t kFewRecordings = 20;  // with more, the data themselves show how recordings begin
 constexpr std::size_t kMostSteps = 4096;    // that systems are fitted to: many times the numbers of one
+constexpr std::size_t kLeastTargets = 100;  // in a part of the data; with fewer the search, which sees all, does better
 constexpr std::size_t kLeastStarts = 8;     // fewer than this are seldom worth the time
 
 template <typename T>
@@ -75,6 +77,11 @@ TrainingData part_of(const TrainingData& data) {
   }
   part.training = select(all, kept);
   return part;
+}
+
+std::size_t targets_in(const TrainingData& data) {
+  const auto& weight = data.training.weight;
+  return static_cast<std::size_t>(std::count_if(weight.begin(), weight.end(), [](float w) { return w > 0; }));
 }
 
 struct Refining {
@@ -162,9 +169,9 @@ Restarted restarted(const TrainingData& data) {
 
 // How much larger a loss is on new data than on those that so many numbers were fitted to: Akaike's final prediction
 // error.
-double optimism(const Shape& shape, const Sequences& training) {
-  double targets = 0, numbers = 0;
-  for (const float w : training.weight) targets += w > 0 ? shape.n_y : 0;
+double optimism(const Shape& shape, const TrainingData& data) {
+  const double targets = static_cast<double>(targets_in(data)) * shape.n_y;
+  double numbers = 0;
   for (const Group g : {Group::kOutput, Group::kWrite, Group::kBias, Group::kRate, Group::kLinear})
     numbers += static_cast<double>(shape.size(g));
   return targets > numbers ? (targets + numbers) / (targets - numbers) : std::numeric_limits<double>::infinity();
@@ -173,15 +180,15 @@ double optimism(const Shape& shape, const Sequences& training) {
 // Best first, judged by the validation data, by how soon a system forgets its beginning, and by its size.
 void order_by_forgetting(std::vector<Identified>& all, const Refining& how) {
   const Restarted again = restarted(how.data);
-  const bool judged = std::any_of(again.data.weight.begin(), again.data.weight.end(), [](float w) { return w > 0; });
-  if (!judged) return;
+  if (std::none_of(again.data.weight.begin(), again.data.weight.end(), [](float w) { return w > 0; })) return;
   LevenbergOptions nothing;
   nothing.iterations = 0;
   std::vector<std::pair<double, std::size_t>> order(all.size());
   parallel_for(all.size(), how.threads, [&](std::size_t i, int) {
     const double loss =
         levenberg(all[i].parameters, again.data, again.continues, nullptr, how.data.fill, nothing).training_loss;
-    order[i] = {(all[i].loss + loss) * optimism(all[i].parameters.shape, how.data.training), i};
+    const double judged = (all[i].loss + loss) * optimism(all[i].parameters.shape, how.data);
+    order[i] = {std::isfinite(judged) ? judged : std::numeric_limits<double>::infinity(), i};
   });
   std::sort(order.begin(), order.end());
   std::vector<Identified> ordered;
@@ -196,6 +203,7 @@ std::vector<Identified> identify(const TrainingData& whole, std::uint64_t seed, 
                                  int threads, const std::function<bool()>& stop, Peers* peers, std::size_t fold) {
   if (whole.training.value.empty()) return {};
   const TrainingData data = part_of(whole);
+  if (data.training.steps() < whole.training.steps() && targets_in(data) < kLeastTargets) return {};
   std::vector<std::optional<Parameters<float>>> starts(static_cast<std::size_t>(options.starts));
   std::vector<Random> random;
   std::vector<LinearSystemOptions> drawn;
@@ -203,6 +211,7 @@ std::vector<Identified> identify(const TrainingData& whole, std::uint64_t seed, 
     random.emplace_back(seed, kIdentifyStream + i);
     drawn.push_back(draw(random.back()));
   }
+  use_same_blocks();
   LinearSystems systems(data.training, data.continues, data.fill);
   systems.fit(drawn, threads, stop);
   parallel_for(starts.size(), threads, [&](std::size_t i, int) {

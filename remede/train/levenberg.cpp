@@ -9,6 +9,7 @@
 #include <Eigen/Core>
 
 #include "remede/base/arithmetic.h"
+#include "remede/train/same_blocks.h"
 
 namespace remede {
 namespace {
@@ -221,6 +222,14 @@ class Simulator {
 
 }  // namespace
 
+void use_same_blocks() {
+  constexpr int kLevel1 = 48 << 10, kLevel2 = 2 << 20, kLevel3 = 32 << 20;  // bytes of cache; not those of this machine
+  [[maybe_unused]] static const bool done = [] {
+    Eigen::setCpuCacheSizes(kLevel1, kLevel2, kLevel3);
+    return true;
+  }();
+}
+
 bool fits_levenberg(const Shape& shape) {
   const LeafForm& form = shape.form;
   return form.write_rule == WriteRule::kBlend && form.write_bias && form.write_reads == WriteReads::kInputsAndMemory &&
@@ -237,6 +246,7 @@ LevenbergResult levenberg(const Parameters<float>& start, const Sequences& train
                           std::span<const std::uint8_t> continues, const Sequences* validation,
                           std::span<const float> fill, const LevenbergOptions& options,
                           const std::function<bool()>& stop) {
+  use_same_blocks();
   const Simulator simulator(start, fill);
   const Vector origin = gather(start);
   Vector theta = origin;

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include <Eigen/Core>
 #include <gtest/gtest.h>
 
 #include "remede/base/random.h"
@@ -108,6 +109,18 @@ TEST(Levenberg, FindsTheNumbersThatMadeTheData) {
   const LevenbergResult found = levenberg(start, data, {}, nullptr, fill, options);
   EXPECT_GT(before, 1e-4);
   EXPECT_LT(found.training_loss, 1e-3 * before);
+}
+
+// Sums are rounded block by block, and the size of the blocks must not be that of this processor's caches.
+TEST(Levenberg, MultipliesInBlocksOfOneSizeOnEveryMachine) {
+  const Sequences data = recording(400, 3, false);
+  const std::vector<float> fill(1, 0.0F);
+  Random random(4);
+  const Parameters<float> start = *linear_start(data, {}, fill, {}, random);
+  levenberg(start, data, {}, nullptr, fill, no_iterations());
+  EXPECT_EQ(Eigen::l1CacheSize(), 48 << 10);
+  EXPECT_EQ(Eigen::l2CacheSize(), 2 << 20);
+  EXPECT_EQ(Eigen::l3CacheSize(), 32 << 20);
 }
 
 // Windows of a recording that continue one another are the recording.
