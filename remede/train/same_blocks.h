@@ -1,5 +1,5 @@
-// Eigen multiplies matrices in blocks whose size it derives from the caches of the processor, and sums are rounded block
-// by block. With fixed sizes a system gets the same bits on every machine.
+// Eigen multiplies matrices in blocks whose size it derives from the caches of the processor, and sums are rounded
+// block by block. With fixed sizes a system gets the same bits on every machine.
 #pragma once
 
 namespace remede {
