@@ -3,7 +3,7 @@ import importlib
 
 # name -> (module, class, arguments)
 METHODS = {
-    "remede": ("ours", "Remede", [["--trees", "4"], True]),
+    "remede": ("ours", "Remede", [[]]),
     "remede --trees 4": ("ours", "Remede", [["--trees", "4"]]),
     "remede --form paper": ("ours", "Remede", [["--form", "paper"]]),
     "remede --memory 0": ("ours", "Remede", [["--memory", "0"]]),

@@ -44,11 +44,8 @@ trained = {}  # (set, seed, flags) -> (seconds, CPU seconds) of the fits of this
 
 
 class Remede:
-    """`first`: the first of the trees, which is the tree that train gives without --trees (a test of train says so). So one fit serves both
-    methods; its time is that of the forest."""
-
-    def __init__(self, flags, first=False):
-        self.flags, self.first = flags, first
+    def __init__(self, flags):
+        self.flags = flags
 
     def run(self, *arguments):
         got = subprocess.run([self.program, *map(str, arguments)], capture_output=True, text=True)
@@ -67,10 +64,6 @@ class Remede:
             self.run("train", training, *given, "--seed", seed, "--threads", threads, "--quiet", "-o", model, *self.flags)
             trained[key] = time.perf_counter() - began, cpu_seconds() - began_cpu
         known = json.loads(model.read_text())
-        if self.first:
-            known["trees"] = known["trees"][:1]
-            model = model.with_name(f"first-{model.name}")
-            model.write_text(json.dumps(known))
         if (known["task"] == "classification") != bool(data.classes):
             raise RuntimeError(f"{data.name}: expected the other task, got {known['task']}")
 

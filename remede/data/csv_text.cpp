@@ -11,8 +11,10 @@ void CsvWriter::begin_cell() {
 
 void CsvWriter::text(std::string_view cell) {
   begin_cell();
-  // Semicolons and tabs are quoted as well: a reader could take them for the separator.
-  if (cell.find_first_of(",;\t\"\r\n") == std::string_view::npos) {
+  // Semicolons and tabs are quoted as well: a reader could take them for the separator. So is a name that begins with a
+  // byte order mark: at the beginning of the file a reader would skip the mark.
+  const bool marked = cell.starts_with("\xef\xbb\xbf");
+  if (!marked && cell.find_first_of(",;\t\"\r\n") == std::string_view::npos) {
     buffer_ += cell;
     return;
   }

@@ -1,10 +1,10 @@
 #include "remede/train/forest.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <utility>
 
-#include "remede/train/frontier/recordings.h"
 #include "remede/train/score.h"
 
 namespace remede {
@@ -50,7 +50,7 @@ Candidate first_copy(const Candidate& c, const Prepared& data) {
 
 bool are_enough(const Prepared& data, const Recipe& recipe) {
   return data.training.count() >= static_cast<std::size_t>(recipe.forest_mixed_sequences) &&
-         !frontier::too_few_to_judge(data.training, data.validation, recipe);
+         data.validation.count() >= static_cast<std::size_t>(recipe.judged_alone_sequences);
 }
 
 }  // namespace
@@ -90,6 +90,7 @@ std::vector<Candidate> select_members(std::vector<Candidate> candidates, std::si
 
 bool take_in(Candidate small, std::vector<Candidate>& members, std::size_t trees, const Prepared& data, double solved,
              const Recipe& recipe) {
+  if (!std::isfinite(small.loss)) return false;
   const std::span<const Prepared> fold(&data, 1);
   const bool classes = small.copies.front().classifies();
   std::vector<Candidate> first;

@@ -33,8 +33,12 @@ constexpr std::uint64_t kIdentifyStream = 0x6964656e00000000;  // apart from the
 
 constexpr std::size_t kFewRecordings = 20;  // with more, the data themselves show how recordings begin
 constexpr std::size_t kMostSteps = 4096;    // that systems are fitted to: many times the numbers of one
+constexpr std::size_t kLeastShare = 256;    // of a long recording
 constexpr std::size_t kLeastTargets = 100;  // in a part of the data; with fewer the search, which sees all, does better
+constexpr double kStepCost = 4;             // of a step of validation, in multiplications for each weight of a write
 constexpr std::size_t kLeastStarts = 8;     // fewer than this are seldom worth the time
+
+constexpr double kNotRefined = std::numeric_limits<double>::infinity();  // loss
 
 template <typename T>
 T draw_one(Random& random, std::initializer_list<T> choices) {
@@ -56,22 +60,26 @@ std::size_t recordings_in(const TrainingData& data) {
          static_cast<std::size_t>(std::count(data.continues.begin(), data.continues.end(), std::uint8_t{1}));
 }
 
-// Of long recordings the first windows of each, about kMostSteps in all.
+// About kMostSteps of the data: the first windows of each recording, or, of recordings that are not cut into windows,
+// some of them, evenly spaced.
 TrainingData part_of(const TrainingData& data) {
   const Sequences& all = data.training;
   if (all.steps() <= kMostSteps) return data;
-  const std::size_t share = kMostSteps / std::max<std::size_t>(1, recordings_in(data));
+  const std::size_t recordings = std::max<std::size_t>(1, recordings_in(data));
+  const std::size_t least = data.continues.empty() ? all.steps() / recordings : kLeastShare;  // steps of a recording
+  const std::size_t stride = std::max<std::size_t>(1, (recordings * least + kMostSteps - 1) / kMostSteps);
+  const std::size_t share = kMostSteps / ((recordings + stride - 1) / stride);
   TrainingData part = data;
   part.continues.clear();
   std::vector<std::uint32_t> kept;
-  std::size_t position = 0, steps = 0;
-  for (std::uint32_t s = 0; s < all.count() && steps < kMostSteps; ++s) {
+  std::size_t position = 0, recording = 0;
+  for (std::uint32_t s = 0; s < all.count(); ++s) {
     const bool goes_on = !data.continues.empty() && data.continues[s] != 0;
     if (!goes_on) position = 0;
-    if (position <= share) {
+    recording += s > 0 && !goes_on ? 1 : 0;
+    if (recording % stride == 0 && position < share) {
       kept.push_back(s);
       part.continues.push_back(goes_on ? 1 : 0);
-      steps += all.length(s);
     }
     position += all.length(s);
   }
@@ -104,7 +112,9 @@ std::size_t affordable(const std::vector<Identified>& all, const LevenbergOption
                        const Refining& how) {
   std::size_t count = 0;
   for (double spent = 0; count < all.size(); ++count) {
-    spent += levenberg_work(all[count].parameters.shape, how.data.training) * options.iterations;
+    const Shape& shape = all[count].parameters.shape;
+    const double validation = kStepCost * static_cast<double>(how.data.validation.steps()) * shape.n_m * shape.n_v();
+    spent += (levenberg_work(shape, how.data.training) + validation) * options.iterations;
     if (spent > work) break;
   }
   return count;
@@ -139,7 +149,7 @@ struct Restarted {
   std::vector<std::uint8_t> continues;
 };
 
-constexpr std::size_t kPieces = 4;   // of a recording, each begun anew
+constexpr std::size_t kPieces = 4;   // of the longest recording; all are begun anew
 constexpr std::size_t kWindows = 8;  // of a piece; the first half of them has no weight
 
 // A system that has learned a recording to the end may depend for long on how it began. One that forgets its beginning,
@@ -155,11 +165,11 @@ Restarted restarted(const TrainingData& data) {
   all.data = cut(data.training, window);
   std::size_t source = 0, in_recording = 0;
   for (std::size_t s = 0; s < all.data.count(); ++s) {
-    while (data.training.offset[source + 1] <= all.data.offset[s]) ++source;
+    while (source + 1 < data.training.count() && data.training.offset[source + 1] <= all.data.offset[s]) ++source;
     const bool begins =
         all.data.offset[s] == data.training.offset[source] && (data.continues.empty() || data.continues[source] == 0);
     in_recording = begins ? 0 : in_recording + 1;
-    const std::size_t in_piece = in_recording % (kPieces * kWindows) % kWindows;
+    const std::size_t in_piece = in_recording % kWindows;
     all.continues.push_back(in_piece == 0 ? 0 : 1);
     if (in_piece < kWindows / 2)
       std::fill(all.data.weight.begin() + all.data.offset[s], all.data.weight.begin() + all.data.offset[s + 1], 0.0F);
@@ -220,7 +230,7 @@ std::vector<Identified> identify(const TrainingData& whole, std::uint64_t seed, 
   // How good a start without splits becomes shows late, and it costs little.
   std::vector<Identified> all, split;
   for (std::optional<Parameters<float>>& start : starts)
-    if (start) (start->shape.depth == 0 ? all : split).push_back({std::move(*start), 0.0, 0});
+    if (start) (start->shape.depth == 0 ? all : split).push_back({std::move(*start), kNotRefined, 0});
   LevenbergOptions first = options.refine;
   first.iterations = options.first_iterations;
   const Refining how{data, fold, threads, stop, peers};
@@ -230,7 +240,7 @@ std::vector<Identified> identify(const TrainingData& whole, std::uint64_t seed, 
     split.resize(static_cast<std::size_t>(options.survivors));
   std::move(split.begin(), split.end(), std::back_inserter(all));
   refine(all, options.refine, options.work * 3 / 4, how);
-  if (recordings_in(data) < kFewRecordings) order_by_forgetting(all, how);
+  if (recordings_in(whole) < kFewRecordings) order_by_forgetting(all, how);
   return all;
 }
 

@@ -1,5 +1,6 @@
 // Eigen multiplies matrices in blocks whose size it derives from the caches of the processor, and sums are rounded
-// block by block. With fixed sizes a system gets the same bits on every machine.
+// block by block. With fixed sizes a system gets the same bits on every machine that
+// runs the same build.
 #pragma once
 
 namespace remede {
