@@ -173,6 +173,17 @@ std::size_t stored_numbers(const Model& model) {
   return sum;
 }
 
+Candidate candidate_of(Model model, const Sequences& validation) {
+  CopyScore copy;
+  copy.units = score_units(model, validation);
+  copy.numbers = stored_numbers(model);
+  Candidate c;
+  c.trained_nodes = model.node_count();
+  sum_up(c, {copy});
+  c.copies.push_back(std::move(model));
+  return c;
+}
+
 Tolerance simplify_tolerance(const Recipe& recipe) {
   Tolerance tolerance;
   tolerance.log_loss = recipe.simplify_log_loss;

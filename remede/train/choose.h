@@ -79,6 +79,9 @@ class CopyWork {
   std::vector<Sequences> hold_;  // (folds)
 };
 
+// A candidate with one copy, scored on the validation data; whether it holds its memory is not tested.
+Candidate candidate_of(Model model, const Sequences& validation);
+
 // What simplifying may cost.
 Tolerance simplify_tolerance(const Recipe& recipe);
 

@@ -28,7 +28,6 @@ namespace {
 
 constexpr std::size_t kLeastInLeaf[] = {1, 5, 20};  // steps with a target in a leaf of a greedy tree: all are tried
 
-constexpr int kRefitIterations = 30;  // at most, of a system that is fitted to all data: it is nearly there
 constexpr double kMostSystemNumbers =
     5e5;  // steps times inputs: the regressors of an identification are kept in memory
 
@@ -217,6 +216,11 @@ void add_systems(const Schema& schema, const std::vector<Prepared>& folds, const
     IdentifyOptions options;
     options.starts = static_cast<int>(scale_of(config).starts * config.recipe.system_starts);
     options.survivors = config.recipe.system_survivors;
+    options.refine.iterations = config.recipe.system_iterations;
+    options.few_recordings = static_cast<std::size_t>(config.recipe.system_few_recordings);
+    options.steps = static_cast<std::size_t>(config.recipe.system_steps);
+    options.least_targets = static_cast<std::size_t>(config.recipe.system_least_targets);
+    options.least_starts = static_cast<std::size_t>(config.recipe.system_least_starts);
     options.work = config.recipe.system_work / static_cast<double>(folds.size());
     of_fold.push_back(identify(fold.data, static_cast<std::uint64_t>(config.seed), options, config.threads, stop, peers,
                                of_fold.size()));
@@ -232,7 +236,7 @@ void add_systems(const Schema& schema, const std::vector<Prepared>& folds, const
     }
     candidate.refit = [&schema, &folds, config, systems, stop](std::size_t kept, const TrainingData& all) {
       LevenbergOptions options;
-      options.iterations = std::clamp(systems[kept].iterations / 2, 3, kRefitIterations);
+      options.iterations = std::clamp(systems[kept].iterations / 2, 3, config.recipe.system_refit_iterations);
       options.ridge = config.recipe.system_refit_ridge;
       const LevenbergResult again =
           levenberg(systems[kept].parameters, all.training, all.continues, nullptr, all.fill, options, stop);

@@ -55,19 +55,6 @@ bool are_enough(const Prepared& data, const Recipe& recipe) {
 
 }  // namespace
 
-Candidate candidate_of(Model model, const Sequences& validation) {
-  Candidate c;
-  c.trained_nodes = model.node_count();
-  c.units = score_units(model, validation);
-  const double weight = total_of(c.units.weight);
-  c.loss = total_of(c.units.loss) / weight;
-  c.fold_loss = {c.loss};
-  c.accuracy = 1.0 - total_of(c.units.wrong) / weight;
-  c.numbers = stored_numbers(model);
-  c.copies.push_back(std::move(model));
-  return c;
-}
-
 Model assemble(const std::vector<const Model*>& models) {
   Model model = *models.front();
   for (std::size_t i = 1; i < models.size(); ++i)

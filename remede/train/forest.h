@@ -23,9 +23,6 @@ std::vector<Candidate> select_members(std::vector<Candidate> candidates, std::si
 bool take_in(Candidate small, std::vector<Candidate>& members, std::size_t trees, const Prepared& data, double solved,
              const Recipe& recipe = {});
 
-// A candidate with one copy, scored on the validation data.
-Candidate candidate_of(Model model, const Sequences& validation);
-
 // The trees of several models as one.
 Model assemble(const std::vector<const Model*>& models);
 

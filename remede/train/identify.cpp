@@ -30,14 +30,8 @@ void fields(T& i, auto&& each) {
 namespace {
 
 constexpr std::uint64_t kIdentifyStream = 0x6964656e00000000;  // apart from the other random numbers of a fit
-
-constexpr std::size_t kFewRecordings = 20;  // with more, the data themselves show how recordings begin
-constexpr std::size_t kMostSteps = 4096;    // that systems are fitted to: many times the numbers of one
-constexpr std::size_t kLeastShare = 256;    // of a long recording
-constexpr std::size_t kLeastTargets = 100;  // in a part of the data; with fewer the search, which sees all, does better
-constexpr double kStepCost = 4;             // of a step of validation, in multiplications for each weight of a write
-constexpr std::size_t kLeastStarts = 8;     // fewer than this are seldom worth the time
-
+constexpr std::size_t kLeastShare = 256;                       // steps of each recording that is cut into windows
+constexpr double kStepCost = 4;  // of a step of validation, in multiplications for each weight of a write
 constexpr double kNotRefined = std::numeric_limits<double>::infinity();  // loss
 
 template <typename T>
@@ -60,15 +54,15 @@ std::size_t recordings_in(const TrainingData& data) {
          static_cast<std::size_t>(std::count(data.continues.begin(), data.continues.end(), std::uint8_t{1}));
 }
 
-// About kMostSteps of the data: the first windows of each recording, or, of recordings that are not cut into windows,
+// About `steps` of the data: the first windows of each recording, or, of recordings that are not cut into windows,
 // some of them, evenly spaced.
-TrainingData part_of(const TrainingData& data) {
+TrainingData part_of(const TrainingData& data, std::size_t steps) {
   const Sequences& all = data.training;
-  if (all.steps() <= kMostSteps) return data;
+  if (all.steps() <= steps) return data;
   const std::size_t recordings = std::max<std::size_t>(1, recordings_in(data));
   const std::size_t least = data.continues.empty() ? all.steps() / recordings : kLeastShare;  // steps of a recording
-  const std::size_t stride = std::max<std::size_t>(1, (recordings * least + kMostSteps - 1) / kMostSteps);
-  const std::size_t share = kMostSteps / ((recordings + stride - 1) / stride);
+  const std::size_t stride = std::max<std::size_t>(1, (recordings * least + steps - 1) / steps);
+  const std::size_t share = steps / ((recordings + stride - 1) / stride);
   TrainingData part = data;
   part.continues.clear();
   std::vector<std::uint32_t> kept;
@@ -95,6 +89,7 @@ std::size_t targets_in(const TrainingData& data) {
 struct Refining {
   const TrainingData& data;
   std::size_t fold = 0;
+  std::size_t steps = 0;  // of the fold, as part_of() takes them
   int threads = 1;
   const std::function<bool()>& stop;
   Peers* peers = nullptr;
@@ -131,6 +126,7 @@ void refine(std::vector<Identified>& all, const LevenbergOptions& options, doubl
   shared.job = [&](std::size_t i) {
     ByteWriter job = job_of(Job::kRefine);
     job.put(static_cast<std::uint64_t>(how.fold));
+    job.put(static_cast<std::uint64_t>(how.steps));
     put_all(job, options);
     put_all(job, all[i]);
     return job.take();
@@ -212,8 +208,8 @@ void order_by_forgetting(std::vector<Identified>& all, const Refining& how) {
 std::vector<Identified> identify(const TrainingData& whole, std::uint64_t seed, const IdentifyOptions& options,
                                  int threads, const std::function<bool()>& stop, Peers* peers, std::size_t fold) {
   if (whole.training.value.empty()) return {};
-  const TrainingData data = part_of(whole);
-  if (data.training.steps() < whole.training.steps() && targets_in(data) < kLeastTargets) return {};
+  const TrainingData data = part_of(whole, options.steps);
+  if (data.training.steps() < whole.training.steps() && targets_in(data) < options.least_targets) return {};
   std::vector<std::optional<Parameters<float>>> starts(static_cast<std::size_t>(options.starts));
   std::vector<Random> random;
   std::vector<LinearSystemOptions> drawn;
@@ -233,14 +229,15 @@ std::vector<Identified> identify(const TrainingData& whole, std::uint64_t seed, 
     if (start) (start->shape.depth == 0 ? all : split).push_back({std::move(*start), kNotRefined, 0});
   LevenbergOptions first = options.refine;
   first.iterations = options.first_iterations;
-  const Refining how{data, fold, threads, stop, peers};
-  if (affordable(all, options.refine, options.work * 3 / 4, how) < std::min(kLeastStarts, all.size())) return {};
+  const Refining how{data, fold, options.steps, threads, stop, peers};
+  if (affordable(all, options.refine, options.work * 3 / 4, how) < std::min(options.least_starts, all.size()))
+    return {};
   refine(split, first, options.work / 4, how);
   if (split.size() > static_cast<std::size_t>(options.survivors))
     split.resize(static_cast<std::size_t>(options.survivors));
   std::move(split.begin(), split.end(), std::back_inserter(all));
   refine(all, options.refine, options.work * 3 / 4, how);
-  if (recordings_in(whole) < kFewRecordings) order_by_forgetting(all, how);
+  if (recordings_in(whole) < options.few_recordings) order_by_forgetting(all, how);
   return all;
 }
 
@@ -248,13 +245,14 @@ std::string do_refine(ByteReader& job, const std::vector<const TrainingData*>& f
                       const std::function<bool()>& stop) {
   const auto fold = job.get<std::uint64_t>();
   if (fold >= folds.size()) fail("{}: expected one of {} folds, got {}", job.where(), folds.size(), fold);
+  const auto steps = job.get<std::uint64_t>();
   const auto options = get_all<LevenbergOptions>(job);
   auto one = get_all<Identified>(job);
   const Sequences& training = folds[fold]->training;
   if (!fits_levenberg(one.parameters.shape) || one.parameters.shape.n_x != training.n_x ||
       one.parameters.shape.n_y != training.n_y || one.parameters.values.size() != one.parameters.shape.total())
     fail("{}: expected a system of these data, got another", job.where());
-  refine_one(one, part_of(*folds[fold]), options, stop);
+  refine_one(one, part_of(*folds[fold], steps), options, stop);
   return bytes_of(one);
 }
 

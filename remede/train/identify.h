@@ -19,6 +19,10 @@ struct IdentifyOptions {
   int survivors = 8;                              // of those with splits are refined to the end, and all others
   int first_iterations = 6;                       // of every start with splits, before the others are dropped
   LevenbergOptions refine = {.iterations = 150};  // of the survivors
+  std::size_t few_recordings = 20;  // fewer than this are also judged on how soon a system forgets their beginning
+  std::size_t steps = 4096;         // of long data that systems are fitted to: many times the numbers of one
+  std::size_t least_targets = 100;  // among these steps; with fewer the search, which sees all, does better
+  std::size_t least_starts = 8;     // that the work must allow: fewer are seldom worth the time
   double work = 1e11;  // multiplications in all, about ten seconds of one core: fewer starts where one costs much
 };
 
@@ -29,7 +33,7 @@ struct Identified {
 };
 
 // Best first; empty where the data are not suited, or have so many inputs that the work allows too few starts. Learns
-// from about 4,000 steps of long recordings. The result depends neither on the number of threads nor on peers, to whom
+// from a part of long data. The result depends neither on the number of threads nor on peers, to whom
 // these data are those of fold `fold`.
 std::vector<Identified> identify(const TrainingData& data, std::uint64_t seed, const IdentifyOptions& options,
                                  int threads, const std::function<bool()>& stop = {}, Peers* peers = nullptr,

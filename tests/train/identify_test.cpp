@@ -1,6 +1,8 @@
 #include "remede/train/identify.h"
 
 #include <cmath>
+#include <functional>
+#include <utility>
 
 #include <Eigen/Core>
 #include <gtest/gtest.h>
@@ -12,24 +14,32 @@
 namespace remede {
 namespace {
 
-// One recording: a slow input drives two linear states; with `bend` the answer saturates.
-Sequences recording(std::size_t steps, std::uint64_t seed, bool bend) {
+// One recording of so many steps; next() gives an input and a target.
+Sequences recorded(std::size_t steps, const std::function<std::pair<double, double>()>& next) {
   Sequences data;
   data.n_x = 1;
   data.n_y = 1;
-  Random random(seed);
-  double u = 0, a = 0, b = 0;
   for (std::size_t t = 0; t < steps; ++t) {
-    u = 0.9 * u + 0.45 * random.normal();
-    const double y = bend ? 1.5 * std::tanh(b) + 0.3 * b : b;
-    data.x.push_back(static_cast<float>(u));
+    const auto [x, y] = next();
+    data.x.push_back(static_cast<float>(x));
     data.value.push_back(static_cast<float>(y));
     data.weight.push_back(1.0F);
-    b = 0.85 * b + 0.3 * a;
-    a = 0.7 * a + 0.5 * u;
   }
   data.offset.push_back(static_cast<std::int64_t>(steps));
   return data;
+}
+
+// A slow input drives two linear states; with `bend` the answer saturates.
+Sequences recording(std::size_t steps, std::uint64_t seed, bool bend) {
+  Random random(seed);
+  double u = 0, a = 0, b = 0;
+  return recorded(steps, [&] {
+    u = 0.9 * u + 0.45 * random.normal();
+    const double y = bend ? 1.5 * std::tanh(b) + 0.3 * b : b;
+    b = 0.85 * b + 0.3 * a;
+    a = 0.7 * a + 0.5 * u;
+    return std::pair(u, y);
+  });
 }
 
 TrainingData training_data(const Sequences& all, double held_out) {
@@ -142,28 +152,20 @@ TEST(Levenberg, WindowsThatContinueAreOneRecording) {
 
 // A damped mass on a spring whose force grows with the cube of the displacement, driven by filtered noise.
 Sequences hardening_spring(std::size_t steps, std::uint64_t seed) {
-  Sequences data;
-  data.n_x = 1;
-  data.n_y = 1;
   Random random(seed);
   double u = 0, x = 0, v = 0;
-  for (std::size_t t = 0; t < steps; ++t) {
+  return recorded(steps, [&] {
     u = 0.6 * u + 0.5 * random.normal();
     for (int i = 0; i < 5; ++i) {
       v += 0.05 * (u - 0.15 * v - x - 1.2 * x * x * x);
       x += 0.05 * v;
     }
-    data.x.push_back(static_cast<float>(1.6 * u));
-    data.value.push_back(static_cast<float>(1.6 * x));
-    data.weight.push_back(1.0F);
-  }
-  data.offset.push_back(static_cast<std::int64_t>(steps));
-  return data;
+    return std::pair(1.6 * u, 1.6 * x);
+  });
 }
 
 double error_on(const Identified& system, const TrainingData& of, const Sequences& data) {
-  LevenbergOptions none = no_iterations();
-  return levenberg(system.parameters, data, {}, nullptr, of.fill, none).training_loss;
+  return levenberg(system.parameters, data, {}, nullptr, of.fill, no_iterations()).training_loss;
 }
 
 // A strongly bent system, which only a long refinement finds, and on a recording that begins in another way.
@@ -189,6 +191,25 @@ TEST(Identify, IsLimited) {
   options.work = 1e9;
   EXPECT_TRUE(identify(data, 1, options, 2).empty());
   EXPECT_TRUE(identify(training_data(recording(600, 7, false), 0.25), 1, {}, 2, [] { return true; }).empty());
+}
+
+// Of many recordings every second one, where all of them would be too long.
+TEST(Identify, LearnsFromAPartOfLongData) {
+  TrainingData all = training_data(recording(1800, 8, true), 0.25), part = all;
+  all.training.weight.assign(1800, 1.0F);
+  all.training.offset = {0, 300, 600, 900, 1200, 1500, 1800};
+  part.training = select(all.training, std::vector<std::uint32_t>{0, 2, 4});
+  IdentifyOptions options;
+  options.starts = 8;
+  options.refine.iterations = 5;
+  const std::vector<Identified> of_part = identify(part, 1, options, 2);
+  options.steps = 900;
+  const std::vector<Identified> of_all = identify(all, 1, options, 2);
+  ASSERT_FALSE(of_all.empty());
+  ASSERT_EQ(of_all.size(), of_part.size());
+  EXPECT_EQ(of_all.front().parameters.values, of_part.front().parameters.values);
+  options.least_targets = 901;
+  EXPECT_TRUE(identify(all, 1, options, 2).empty());
 }
 
 TEST(IdentifySlow, BendsBeyondTheLinearSystem) {
