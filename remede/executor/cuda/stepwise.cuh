@@ -18,17 +18,12 @@ struct Upcoming {
     static_assert(sizeof(Update) % 4 == 0 && sizeof(Chunk) % 4 == 0);
     constexpr int kUpdate = sizeof(Update) / 4, kChunk = sizeof(Chunk) / 4;
     const int i = static_cast<int>(threadIdx.x);
-    const auto copy = [](void* to, const void* from) {
-      asm volatile(
-          "cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(to))),
-          "l"(from)
-          : "memory");
-    };
     if (i < kUpdate)
-      copy(reinterpret_cast<std::uint32_t*>(&update) + i, reinterpret_cast<const std::uint32_t*>(s.updates + n) + i);
+      copy_later(reinterpret_cast<std::uint32_t*>(&update) + i,
+                 reinterpret_cast<const std::uint32_t*>(s.updates + n) + i);
     else if (i < kUpdate + kChunk)
-      copy(reinterpret_cast<std::uint32_t*>(&chunk) + i - kUpdate,
-           reinterpret_cast<const std::uint32_t*>(s.chunks + first_chunk) + i - kUpdate);
+      copy_later(reinterpret_cast<std::uint32_t*>(&chunk) + i - kUpdate,
+                 reinterpret_cast<const std::uint32_t*>(s.chunks + first_chunk) + i - kUpdate);
   }
   // Called before a barrier; after it all threads see what was loaded.
   static __device__ __forceinline__ void wait() { asm volatile("cp.async.wait_all;" ::: "memory"); }
