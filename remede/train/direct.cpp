@@ -217,7 +217,9 @@ void add_systems(const Schema& schema, const std::vector<Prepared>& folds, const
     options.starts = static_cast<int>(scale_of(config).starts * config.recipe.system_starts);
     options.survivors = config.recipe.system_survivors;
     options.refine.iterations = config.recipe.system_iterations;
+    options.refine.ridge = config.recipe.system_ridge;
     options.few_recordings = static_cast<std::size_t>(config.recipe.system_few_recordings);
+    options.compared = static_cast<std::size_t>(config.recipe.system_compared);
     options.steps = static_cast<std::size_t>(config.recipe.system_steps);
     options.least_targets = static_cast<std::size_t>(config.recipe.system_least_targets);
     options.least_starts = static_cast<std::size_t>(config.recipe.system_least_starts);

@@ -12,6 +12,7 @@
 #include "remede/base/threads.h"
 #include "remede/data/split.h"
 #include "remede/executor/remote/job.h"
+#include "remede/model/predict.h"
 #include "remede/train/linear_system.h"
 #include "remede/train/same_blocks.h"
 #include "remede/train/travel.h"
@@ -183,24 +184,87 @@ double optimism(const Shape& shape, const TrainingData& data) {
   return targets > numbers ? (targets + numbers) / (targets - numbers) : std::numeric_limits<double>::infinity();
 }
 
-// Best first, judged by the validation data, by how soon a system forgets its beginning, and by its size.
-void order_by_forgetting(std::vector<Identified>& all, const Refining& how) {
-  const Restarted again = restarted(how.data);
-  if (std::none_of(again.data.weight.begin(), again.data.weight.end(), [](float w) { return w > 0; })) return;
-  LevenbergOptions nothing;
-  nothing.iterations = 0;
+// The recorded inputs in two other orders: backwards, and in blocks. They drive a system to states that the recording
+// does not show.
+constexpr std::size_t kBlockOrder[] = {5, 2, 7, 0, 4, 1, 6, 3};
+
+// What a system answers to them, (orders, steps, n_y), without the first eighth of each order.
+std::vector<double> answers_elsewhere(const Parameters<float>& parameters, const TrainingData& data) {
+  constexpr std::size_t kBlocks = std::size(kBlockOrder);
+  const Tree tree = harden(parameters);
+  const auto n_x = static_cast<std::size_t>(data.training.n_x);
+  const std::size_t steps = data.training.steps(), block = steps / kBlocks;
+  std::vector<float> memory(static_cast<std::size_t>(tree.n_m)), y(static_cast<std::size_t>(tree.n_y));
+  std::vector<double> answers;
+  const auto run = [&](const auto& source) {  // source(t): the step whose inputs come at step t
+    std::fill(memory.begin(), memory.end(), 0.0F);
+    for (std::size_t t = 0; t < steps; ++t) {
+      step(tree, data.training.x.data() + source(t) * n_x, data.fill.data(), memory.data(), y.data());
+      if (t >= block) answers.insert(answers.end(), y.begin(), y.end());
+    }
+  };
+  run([&](std::size_t t) { return steps - 1 - t; });
+  run([&](std::size_t t) { return t < kBlocks * block ? kBlockOrder[t / block] * block + t % block : t; });
+  return answers;
+}
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  if (values.size() % 2 == 1) return *middle;
+  return (*middle + *std::max_element(values.begin(), middle)) / 2;
+}
+
+// Mean squared distance of each system's answers from the median of all, where the inputs come in other orders.
+std::vector<double> disagreement(const std::vector<Identified>& all, const Refining& how) {
+  std::vector<std::vector<double>> answers(all.size());
+  parallel_for(all.size(), how.threads,
+               [&](std::size_t i, int) { answers[i] = answers_elsewhere(all[i].parameters, how.data); });
+  std::vector<double> distance(all.size(), 0.0), here(all.size());
+  const std::size_t count = all.empty() ? 0 : answers.front().size();
+  for (std::size_t t = 0; t < count; ++t) {
+    for (std::size_t i = 0; i < all.size(); ++i) here[i] = answers[i][t];
+    const double usual = median(here);
+    for (std::size_t i = 0; i < all.size(); ++i)
+      distance[i] += (here[i] - usual) * (here[i] - usual) / static_cast<double>(count);
+  }
+  return distance;
+}
+
+// Sorts both, lowest first; what is not finite last.
+void sort_by(std::vector<double>& judged, std::vector<Identified>& all) {
   std::vector<std::pair<double, std::size_t>> order(all.size());
-  parallel_for(all.size(), how.threads, [&](std::size_t i, int) {
-    const double loss =
-        levenberg(all[i].parameters, again.data, again.continues, nullptr, how.data.fill, nothing).training_loss;
-    const double judged = (all[i].loss + loss) * optimism(all[i].parameters.shape, how.data);
-    order[i] = {std::isfinite(judged) ? judged : std::numeric_limits<double>::infinity(), i};
-  });
+  for (std::size_t i = 0; i < all.size(); ++i)
+    order[i] = {std::isfinite(judged[i]) ? judged[i] : std::numeric_limits<double>::infinity(), i};
   std::sort(order.begin(), order.end());
   std::vector<Identified> ordered;
   ordered.reserve(all.size());
   for (const auto& [loss, i] : order) ordered.push_back(std::move(all[i]));
   all = std::move(ordered);
+  for (std::size_t i = 0; i < order.size(); ++i) judged[i] = order[i].first;
+}
+
+// Best first, judged by the validation data, by how soon a system forgets its beginning, by its size, and by what the
+// best of them answer where there are no recordings. The two losses are multiplied: pieces of a slow system begin so
+// far off that in a sum the validation loss would count for nothing.
+void order_for_new_recordings(std::vector<Identified>& all, std::size_t compared, const Refining& how) {
+  const Restarted again = restarted(how.data);
+  if (std::none_of(again.data.weight.begin(), again.data.weight.end(), [](float w) { return w > 0; })) return;
+  LevenbergOptions nothing;
+  nothing.iterations = 0;
+  std::vector<double> judged(all.size());
+  parallel_for(all.size(), how.threads, [&](std::size_t i, int) {
+    const double loss =
+        levenberg(all[i].parameters, again.data, again.continues, nullptr, how.data.fill, nothing).training_loss;
+    judged[i] = std::sqrt(all[i].loss * loss) * optimism(all[i].parameters.shape, how.data);
+  });
+  sort_by(judged, all);
+  std::vector<Identified> best(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(std::min(compared, all.size())));
+  judged.resize(best.size());
+  const std::vector<double> distance = disagreement(best, how);
+  for (std::size_t i = 0; i < best.size(); ++i) judged[i] += distance[i];
+  sort_by(judged, best);
+  std::move(best.begin(), best.end(), all.begin());
 }
 
 }  // namespace
@@ -237,7 +301,7 @@ std::vector<Identified> identify(const TrainingData& whole, std::uint64_t seed, 
     split.resize(static_cast<std::size_t>(options.survivors));
   std::move(split.begin(), split.end(), std::back_inserter(all));
   refine(all, options.refine, options.work * 3 / 4, how);
-  if (recordings_in(whole) < options.few_recordings) order_by_forgetting(all, how);
+  if (recordings_in(whole) < options.few_recordings) order_for_new_recordings(all, options.compared, how);
   return all;
 }
 

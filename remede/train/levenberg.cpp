@@ -250,13 +250,12 @@ LevenbergResult levenberg(const Parameters<float>& start, const Sequences& train
   const Simulator simulator(start, fill);
   const Vector origin = gather(start);
   Vector theta = origin;
-  const auto ridge = [&](const Vector& at) { return options.ridge * (at - origin).squaredNorm(); };
   LevenbergResult result;
   result.parameters = start;
-  double loss = simulator.loss(theta, training, continues), total = loss;
+  double loss = simulator.loss(theta, training, continues);
   result.training_loss = loss;
   result.validation_loss = validation != nullptr ? simulator.loss(theta, *validation, {}) : 0.0;
-  if (!std::isfinite(total) || !std::isfinite(result.validation_loss)) {
+  if (!std::isfinite(loss) || !std::isfinite(result.validation_loss)) {
     result.validation_loss = result.training_loss = std::numeric_limits<double>::infinity();
     return result;
   }
@@ -270,21 +269,22 @@ LevenbergResult levenberg(const Parameters<float>& start, const Sequences& train
   };
   for (int i = 1; i <= options.iterations && patient(i); ++i) {
     simulator.normal_equations(theta, training, continues, products, gradient);
-    products.diagonal().array() += options.ridge;
-    gradient += options.ridge * (theta - origin);
+    const double ridge = options.ridge * loss;
+    const double total = loss + ridge * (theta - origin).squaredNorm();
+    products.diagonal().array() += ridge;
+    gradient += ridge * (theta - origin);
     bool better = false;
     while (!better && damping <= options.most_damping) {
       Matrix damped = products;
       damped.diagonal() += damping * products.diagonal();
       const Vector candidate = theta - damped.ldlt().solve(gradient);
       const double candidate_loss = simulator.loss(candidate, training, continues);
-      const double candidate_total = candidate_loss + ridge(candidate);
+      const double candidate_total = candidate_loss + ridge * (candidate - origin).squaredNorm();
       better = std::isfinite(candidate_total) && candidate_total < total;
       damping *= better ? kDampingDown : kDampingUp;
       if (!better) continue;
       theta = candidate;
       loss = candidate_loss;
-      total = candidate_total;
     }
     if (!better) break;
     losses.push_back(loss);
