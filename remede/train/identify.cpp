@@ -90,7 +90,7 @@ std::size_t targets_in(const TrainingData& data) {
 struct Refining {
   const TrainingData& data;
   std::size_t fold = 0;
-  std::size_t steps = 0;  // of the fold, as part_of() takes them
+  std::size_t steps = 0;  // IdentifyOptions::steps: peers take the same part of the fold
   int threads = 1;
   const std::function<bool()>& stop;
   Peers* peers = nullptr;
@@ -188,13 +188,14 @@ double optimism(const Shape& shape, const TrainingData& data) {
 // does not show.
 constexpr std::size_t kBlockOrder[] = {5, 2, 7, 0, 4, 1, 6, 3};
 
-// What a system answers to them, (orders, steps, n_y), without the first eighth of each order.
+// What a system answers to them, (orders, steps, n_y). Several recordings are run as one. Memory begins empty, which is
+// right for none of the orders: the first eighth of each is left out.
 std::vector<double> answers_elsewhere(const Parameters<float>& parameters, const TrainingData& data) {
   constexpr std::size_t kBlocks = std::size(kBlockOrder);
   const Tree tree = harden(parameters);
   const auto n_x = static_cast<std::size_t>(data.training.n_x);
   const std::size_t steps = data.training.steps(), block = steps / kBlocks;
-  std::vector<float> memory(static_cast<std::size_t>(tree.n_m)), y(static_cast<std::size_t>(tree.n_y));
+  std::vector<float> memory(static_cast<std::size_t>(tree.memory_size())), y(static_cast<std::size_t>(tree.n_y));
   std::vector<double> answers;
   const auto run = [&](const auto& source) {  // source(t): the step whose inputs come at step t
     std::fill(memory.begin(), memory.end(), 0.0F);
@@ -216,17 +217,25 @@ double median(std::vector<double> values) {
 }
 
 // Mean squared distance of each system's answers from the median of all, where the inputs come in other orders.
+// Infinite where an answer is not finite.
 std::vector<double> disagreement(const std::vector<Identified>& all, const Refining& how) {
   std::vector<std::vector<double>> answers(all.size());
   parallel_for(all.size(), how.threads,
                [&](std::size_t i, int) { answers[i] = answers_elsewhere(all[i].parameters, how.data); });
-  std::vector<double> distance(all.size(), 0.0), here(all.size());
-  const std::size_t count = all.empty() ? 0 : answers.front().size();
+  std::vector<double> distance(all.size(), std::numeric_limits<double>::infinity());
+  std::vector<std::size_t> sound;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (std::all_of(answers[i].begin(), answers[i].end(), [](double y) { return std::isfinite(y); })) {
+      sound.push_back(i);
+      distance[i] = 0;
+    }
+  const std::size_t count = sound.empty() ? 0 : answers[sound.front()].size();
+  std::vector<double> here(sound.size());
   for (std::size_t t = 0; t < count; ++t) {
-    for (std::size_t i = 0; i < all.size(); ++i) here[i] = answers[i][t];
+    for (std::size_t k = 0; k < sound.size(); ++k) here[k] = answers[sound[k]][t];
     const double usual = median(here);
-    for (std::size_t i = 0; i < all.size(); ++i)
-      distance[i] += (here[i] - usual) * (here[i] - usual) / static_cast<double>(count);
+    for (std::size_t k = 0; k < sound.size(); ++k)
+      distance[sound[k]] += (here[k] - usual) * (here[k] - usual) / static_cast<double>(count);
   }
   return distance;
 }
@@ -249,17 +258,21 @@ void sort_by(std::vector<double>& judged, std::vector<Identified>& all) {
 // far off that in a sum the validation loss would count for nothing.
 void order_for_new_recordings(std::vector<Identified>& all, std::size_t compared, const Refining& how) {
   const Restarted again = restarted(how.data);
-  if (std::none_of(again.data.weight.begin(), again.data.weight.end(), [](float w) { return w > 0; })) return;
+  const bool counts = std::any_of(again.data.weight.begin(), again.data.weight.end(), [](float w) { return w > 0; });
   LevenbergOptions nothing;
   nothing.iterations = 0;
   std::vector<double> judged(all.size());
   parallel_for(all.size(), how.threads, [&](std::size_t i, int) {
     const double loss =
-        levenberg(all[i].parameters, again.data, again.continues, nullptr, how.data.fill, nothing).training_loss;
+        counts
+            ? levenberg(all[i].parameters, again.data, again.continues, nullptr, how.data.fill, nothing).training_loss
+            : all[i].loss;
     judged[i] = std::sqrt(all[i].loss * loss) * optimism(all[i].parameters.shape, how.data);
   });
   sort_by(judged, all);
-  std::vector<Identified> best(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(std::min(compared, all.size())));
+  const auto judgeable = std::count_if(judged.begin(), judged.end(), [](double j) { return std::isfinite(j); });
+  std::vector<Identified> best(
+      all.begin(), all.begin() + std::min(static_cast<std::ptrdiff_t>(compared), std::ptrdiff_t{judgeable}));
   judged.resize(best.size());
   const std::vector<double> distance = disagreement(best, how);
   for (std::size_t i = 0; i < best.size(); ++i) judged[i] += distance[i];
@@ -312,6 +325,7 @@ std::string do_refine(ByteReader& job, const std::vector<const TrainingData*>& f
   const auto steps = job.get<std::uint64_t>();
   const auto options = get_all<LevenbergOptions>(job);
   auto one = get_all<Identified>(job);
+  job.expect_end();
   const Sequences& training = folds[fold]->training;
   if (!fits_levenberg(one.parameters.shape) || one.parameters.shape.n_x != training.n_x ||
       one.parameters.shape.n_y != training.n_y || one.parameters.values.size() != one.parameters.shape.total())

@@ -21,7 +21,7 @@ struct IdentifyOptions {
   LevenbergOptions refine = {.iterations = 150};  // of the survivors
   std::size_t few_recordings = 20;  // with fewer, systems are also judged by what they would do in new ones
   std::size_t compared = 8;         // best systems whose answers to inputs in other orders are compared
-  std::size_t steps = 4096;         // of long data that systems are fitted to: many times the numbers of one
+  std::size_t steps = 4096;         // at most, that systems are fitted to: many times the numbers of a system
   std::size_t least_targets = 100;  // among these steps; with fewer the search, which sees all, does better
   std::size_t least_starts = 8;     // that the work must allow: fewer are seldom worth the time
   double work = 1e11;  // multiplications in all, about ten seconds of one core: fewer starts where one costs much

@@ -14,11 +14,12 @@
 namespace remede {
 
 struct LevenbergOptions {
-  int iterations = 60;    // at most
-  int patience = 15;      // iterations without a lower validation loss, unless the training loss falls by a tenth
-  double ridge = 1e-3;    // weight of the squared distance from the start, relative to the training loss of the moment:
-                          // what the data do not determine stays, the more so the noisier they are
-  double damping = 1e-2;  // at the beginning
+  int iterations = 60;  // at most
+  int patience = 15;    // iterations without a lower validation loss, unless the training loss falls by a tenth
+  // Weight of the squared distance from the start, relative to the training loss of the moment, so that what the data
+  // do not determine stays. What falls is log(loss) + ridge * squared distance.
+  double ridge = 1e-3;
+  double damping = 1e-2;      // at the beginning
   double most_damping = 1e8;  // beyond this nothing improves any more
 };
 

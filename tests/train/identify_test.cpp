@@ -1,5 +1,6 @@
 #include "remede/train/identify.h"
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "remede/base/random.h"
 #include "remede/model/predict.h"
 #include "remede/train/linear_system.h"
+#include "support/thread_peers.h"
 
 namespace remede {
 namespace {
@@ -113,12 +115,14 @@ TEST(Levenberg, FindsTheNumbersThatMadeTheData) {
   Parameters<float> start = truth;
   for (const Group g : {Group::kWrite, Group::kLinear, Group::kBias, Group::kRate, Group::kOutput})
     for (float& v : start[g]) v += static_cast<float>(0.05 * random.normal());
-  LevenbergOptions options;
-  options.ridge = 1e-9;
   const double before = levenberg(start, data, {}, nullptr, fill, no_iterations()).training_loss;
-  const LevenbergResult found = levenberg(start, data, {}, nullptr, fill, options);
   EXPECT_GT(before, 1e-4);
-  EXPECT_LT(found.training_loss, 1e-3 * before);
+  LevenbergOptions options;  // the ridge vanishes with the loss, so that it does not keep the numbers from the truth
+  EXPECT_LT(levenberg(start, data, {}, nullptr, fill, options).training_loss, 1e-3 * before);
+  options.ridge = 1e9;
+  const LevenbergResult held = levenberg(start, data, {}, nullptr, fill, options);
+  EXPECT_GT(held.training_loss, 0.99 * before);
+  for (std::size_t i = 0; i < start.values.size(); ++i) EXPECT_NEAR(held.parameters.values[i], start.values[i], 1e-4F);
 }
 
 // Sums are rounded block by block, and the size of the blocks must not be that of this processor's caches.
@@ -210,6 +214,48 @@ TEST(Identify, LearnsFromAPartOfLongData) {
   EXPECT_EQ(of_all.front().parameters.values, of_part.front().parameters.values);
   options.least_targets = 901;
   EXPECT_TRUE(identify(all, 1, options, 2).empty());
+}
+
+// Whether systems agree changes their order, among the best alone.
+TEST(Identify, ComparesTheBestSystems) {
+  const TrainingData data = training_data(recording(500, 9, true), 0.25);
+  IdentifyOptions options;
+  options.starts = 24;
+  options.refine.iterations = 4;
+  options.compared = 1;
+  const std::vector<Identified> alone = identify(data, 1, options, 2);
+  options.compared = 6;
+  const std::vector<Identified> compared = identify(data, 1, options, 2);
+  ASSERT_GT(alone.size(), 6U);
+  ASSERT_EQ(compared.size(), alone.size());
+  const auto same = [](const Identified& a, const Identified& b) { return a.parameters.values == b.parameters.values; };
+  EXPECT_FALSE(std::equal(alone.begin(), alone.begin() + 6, compared.begin(), same));
+  EXPECT_TRUE(std::is_permutation(alone.begin(), alone.begin() + 6, compared.begin(), same));
+  EXPECT_TRUE(std::equal(alone.begin() + 6, alone.end(), compared.begin() + 6, same));
+}
+
+// Also where peers must take the same part of the data.
+TEST(Identify, GivesTheSameBitsWithPeers) {
+  const TrainingData data = training_data(recording(1200, 10, true), 0.25);
+  IdentifyOptions options;
+  options.starts = 12;
+  options.refine.iterations = 4;
+  options.steps = 500;
+  TrainingData many = data;
+  many.training.offset = {0, 300, 600, 900, 1200};
+  const std::vector<Identified> here = identify(many, 1, options, 2);
+  testing::ThreadPeers peers(
+      2,
+      [&](std::string_view job, const std::function<bool()>& stop) {
+        ByteReader reader(job, "job");
+        reader.get<std::uint8_t>();  // its kind
+        return do_refine(reader, {&many}, stop);
+      },
+      false);
+  const std::vector<Identified> elsewhere = identify(many, 1, options, 2, {}, &peers);
+  ASSERT_FALSE(here.empty());
+  ASSERT_EQ(elsewhere.size(), here.size());
+  for (std::size_t i = 0; i < here.size(); ++i) EXPECT_EQ(elsewhere[i].parameters.values, here[i].parameters.values);
 }
 
 TEST(IdentifySlow, BendsBeyondTheLinearSystem) {

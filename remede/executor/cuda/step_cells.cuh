@@ -24,7 +24,7 @@ __device__ __forceinline__ float* traced_at(float* trace, int t) {
   return trace + (static_cast<std::size_t>(t) * C::p.sequences + own_place<C>()) * C::p.trace;
 }
 
-// Begins to copy four bytes from the device's memory to shared memory.
+// Begins to copy four bytes from the device's memory to shared memory. REQUIRES: both aligned to four bytes.
 __device__ __forceinline__ void copy_later(void* to, const void* from) {
   asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(to))),
                "l"(from)

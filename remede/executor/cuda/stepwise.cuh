@@ -3,6 +3,7 @@
 
 #include "remede/executor/cuda/kernels.cuh"
 #include "remede/executor/cuda/step_back.cuh"
+#include "remede/executor/cuda/step_cells.cuh"
 #include "remede/executor/cuda/step_together.cuh"
 #include "remede/executor/cuda/step_update.cuh"
 
