@@ -216,7 +216,9 @@ void add_systems(const Schema& schema, const std::vector<Prepared>& folds, const
     IdentifyOptions options;
     options.starts = static_cast<int>(scale_of(config).starts * config.recipe.system_starts);
     options.survivors = config.recipe.system_survivors;
+    options.first_iterations = config.recipe.system_first_iterations;
     options.refine.iterations = config.recipe.system_iterations;
+    options.refine.patience = config.recipe.system_patience;
     options.refine.ridge = config.recipe.system_ridge;
     options.few_recordings = static_cast<std::size_t>(config.recipe.system_few_recordings);
     options.compared = static_cast<std::size_t>(config.recipe.system_compared);

@@ -197,15 +197,20 @@ TEST(Identify, IsLimited) {
   EXPECT_TRUE(identify(training_data(recording(600, 7, false), 0.25), 1, {}, 2, [] { return true; }).empty());
 }
 
+IdentifyOptions few(int starts, int iterations) {
+  IdentifyOptions options;
+  options.starts = starts;
+  options.refine.iterations = iterations;
+  return options;
+}
+
 // Of many recordings every second one, where all of them would be too long.
 TEST(Identify, LearnsFromAPartOfLongData) {
   TrainingData all = training_data(recording(1800, 8, true), 0.25), part = all;
   all.training.weight.assign(1800, 1.0F);
   all.training.offset = {0, 300, 600, 900, 1200, 1500, 1800};
   part.training = select(all.training, std::vector<std::uint32_t>{0, 2, 4});
-  IdentifyOptions options;
-  options.starts = 8;
-  options.refine.iterations = 5;
+  IdentifyOptions options = few(8, 5);
   const std::vector<Identified> of_part = identify(part, 1, options, 2);
   options.steps = 900;
   const std::vector<Identified> of_all = identify(all, 1, options, 2);
@@ -219,9 +224,7 @@ TEST(Identify, LearnsFromAPartOfLongData) {
 // Whether systems agree changes their order, among the best alone.
 TEST(Identify, ComparesTheBestSystems) {
   const TrainingData data = training_data(recording(500, 9, true), 0.25);
-  IdentifyOptions options;
-  options.starts = 24;
-  options.refine.iterations = 4;
+  IdentifyOptions options = few(24, 4);
   options.compared = 1;
   const std::vector<Identified> alone = identify(data, 1, options, 2);
   options.compared = 6;
@@ -236,23 +239,20 @@ TEST(Identify, ComparesTheBestSystems) {
 
 // Also where peers must take the same part of the data.
 TEST(Identify, GivesTheSameBitsWithPeers) {
-  const TrainingData data = training_data(recording(1200, 10, true), 0.25);
-  IdentifyOptions options;
-  options.starts = 12;
-  options.refine.iterations = 4;
+  TrainingData data = training_data(recording(1200, 10, true), 0.25);
+  data.training.offset = {0, 300, 600, 900, 1200};
+  IdentifyOptions options = few(12, 4);
   options.steps = 500;
-  TrainingData many = data;
-  many.training.offset = {0, 300, 600, 900, 1200};
-  const std::vector<Identified> here = identify(many, 1, options, 2);
+  const std::vector<Identified> here = identify(data, 1, options, 2);
   testing::ThreadPeers peers(
       2,
       [&](std::string_view job, const std::function<bool()>& stop) {
         ByteReader reader(job, "job");
         reader.get<std::uint8_t>();  // its kind
-        return do_refine(reader, {&many}, stop);
+        return do_refine(reader, {&data}, stop);
       },
       false);
-  const std::vector<Identified> elsewhere = identify(many, 1, options, 2, {}, &peers);
+  const std::vector<Identified> elsewhere = identify(data, 1, options, 2, {}, &peers);
   ASSERT_FALSE(here.empty());
   ASSERT_EQ(elsewhere.size(), here.size());
   for (std::size_t i = 0; i < here.size(); ++i) EXPECT_EQ(elsewhere[i].parameters.values, here[i].parameters.values);
