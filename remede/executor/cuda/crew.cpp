@@ -15,10 +15,10 @@ constexpr std::size_t kStreams = 32;  // kernels of different shapes at the same
 
 std::size_t carried_of(const Member& m) {
   if (m.data->host->continues.empty()) return 0;
-  return up_to_four(m.data->training.count() * static_cast<std::size_t>(m.trainer->plan().shape.n_m));
+  return up_to_line(m.data->training.count() * static_cast<std::size_t>(m.trainer->plan().shape.n_m));
 }
 std::size_t steps_of(const Member& m) {
-  return up_to_four(m.data->training.most_steps(static_cast<std::size_t>(m.trainer->plan().batch),
+  return up_to_line(m.data->training.most_steps(static_cast<std::size_t>(m.trainer->plan().batch),
                                                 cut_of(m.data->training, *m.shape)));
 }
 
@@ -112,9 +112,9 @@ std::size_t scratch_floats(const LoadedShape& shape, std::size_t steps, std::siz
   const Stepper& p = shape.shape.step;
   if (shape.stepwise())
     return table_floats(l, p, steps) + entry_floats(p, steps) +
-           longest * static_cast<std::size_t>(p.trace) * static_cast<std::size_t>(p.sequences);
+           up_to_line(longest * static_cast<std::size_t>(p.trace) * static_cast<std::size_t>(p.sequences));
   return steps * (static_cast<std::size_t>(l.record) + 2) +
-         (shape.shape.variant.shared ? 0 : up_to_four(static_cast<std::size_t>(l.arena)));
+         (shape.shape.variant.shared ? 0 : up_to_line(static_cast<std::size_t>(l.arena)));
 }
 
 void give_scratch(const LoadedShape& shape, std::size_t steps, float* scratch, Start& to) {
@@ -134,7 +134,7 @@ void give_scratch(const LoadedShape& shape, std::size_t steps, float* scratch, S
 std::size_t scratch_floats(const Member& m) {
   const std::size_t steps = steps_of(m);
   return total_of(m) + scratch_floats(*m.shape, steps, m.data->training.longest()) +
-         (m.trainer->blur() ? up_to_four(steps * static_cast<std::size_t>(m.shape->shape.layout.n_x)) : 0);
+         (m.trainer->blur() ? up_to_line(steps * static_cast<std::size_t>(m.shape->shape.layout.n_x)) : 0);
 }
 
 std::size_t batch_of(const Member& m) {

@@ -58,14 +58,14 @@ class Judges {
                    std::vector<BatchLoss>& losses) {
     std::vector<LossJob> jobs;
     const auto record = static_cast<std::size_t>(shape.layout.record);
-    const std::size_t arena = shape.variant.shared ? 0 : up_to_four(static_cast<std::size_t>(shape.layout.arena));
+    const std::size_t arena = shape.variant.shared ? 0 : up_to_line(static_cast<std::size_t>(shape.layout.arena));
     std::size_t steps = 0;
     for (std::size_t i = first; i < first + count; ++i) {
       const FitData& data = *members_[order_[i]].data;
       for (std::size_t c = part.begin; c < std::min(part.end, data.judged.chunks.size()); ++c)
         jobs.push_back({static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(c)});
       const std::size_t sequences = data.validation.count();
-      steps = std::max(steps, up_to_four(data.validation.most_steps(sequences, {kJudgedSteps, sequences})));
+      steps = std::max(steps, up_to_line(data.validation.most_steps(sequences, {kJudgedSteps, sequences})));
     }
     if (jobs.empty()) return;
     const std::size_t blocks = std::min(jobs.size(), kLossBlocks), each = steps * (record + 2) + arena;

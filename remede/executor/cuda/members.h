@@ -11,11 +11,12 @@ namespace remede::cuda {
 
 constexpr std::size_t kJudgedSteps = 2048;  // of a chunk of validation data: several blocks share those of a start
 
-inline std::size_t up_to_four(std::size_t n) { return (n + 3) / 4 * 4; }
+// Numbers of a start begin at a line of the cache (128 bytes): a warp then loads and stores whole lines.
+inline std::size_t up_to_line(std::size_t n) { return (n + 31) / 32 * 32; }
 
-inline std::size_t total_of(const Member& m) { return up_to_four(m.trainer->plan().shape.total()); }
+inline std::size_t total_of(const Member& m) { return up_to_line(m.trainer->plan().shape.total()); }
 inline std::size_t nodes_of(const Member& m) {
-  return up_to_four(static_cast<std::size_t>(m.trainer->plan().shape.nodes()));
+  return up_to_line(static_cast<std::size_t>(m.trainer->plan().shape.nodes()));
 }
 template <typename T>
 void put_all(const std::vector<T>& from, Buffer& to) {

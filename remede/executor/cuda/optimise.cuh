@@ -96,7 +96,8 @@ __device__ __forceinline__ void optimise(const Layout& l, const Start& s, const 
 #pragma unroll
     for (int k = 0; k < kAtATime; ++k) {
       const int i = min(first + k * apart, total - 1);
-      old[k] = parameters[i], average[k] = averages[i], mean[k] = means[i], square[k] = squares[i];
+      old[k] = parameters[i], mean[k] = means[i], square[k] = squares[i];
+      average[k] = u.average == 1.0F ? 0.0F : averages[i];  // with weight 1 the old average does not count
       g[k] = clip * gradient[i];
     }
 #pragma unroll
