@@ -3,6 +3,7 @@
 // verb.
 #include <algorithm>
 #include <csignal>
+#include <filesystem>
 #include <new>
 #include <sstream>
 #include <string>
@@ -72,7 +73,10 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error) {
       std::vector<std::string> known = verb_names(app);
       known.emplace_back("--help");
       if (used.empty()) return fmt::format("unknown verb '{}'{}", word, suggestion(word, known));
-      return fmt::format("{}unexpected argument '{}'", verb, word);
+      std::error_code ignored;
+      const bool file = std::filesystem::exists(word, ignored);  // a pattern that the shell has expanded
+      return fmt::format("{}unexpected argument '{}'{}", verb, word,
+                         file ? "; several files are one argument, a pattern in quotes, such as 'data/*.csv'" : "");
     }
   if (used.empty()) return "expected a verb: " + fmt::format("{}", fmt::join(verb_names(app), ", "));
   return verb + error.what();

@@ -31,6 +31,7 @@ class Tables:
     categories: list[str] = field(default_factory=list)  # columns that their type says are categories
     lengths: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))  # of the sequences of a list or a 3-D array
     panel: tuple[str, ...] | None = None  # of a pandas index with two levels: what they are called
+    dated: bool = False  # the index of a pandas frame holds times
 
     @property
     def named(self) -> bool:
@@ -136,7 +137,8 @@ def tables_of_frame(x: Any, names: list[str] | None, index: tuple[str, ...]) -> 
     frame = frame_of(x, index, panel)
     if frame.rows == 0:
         raise ValueError(f"Found array with 0 sample(s) (shape=(0, {len(frame.names)})) while a minimum of 1 is required.")
-    return Tables([frame], "frame", names=frame.names, categories=category_columns(x), panel=tuple(index_names(x)) if panel else None)
+    return Tables([frame], "frame", names=frame.names, categories=category_columns(x), panel=tuple(index_names(x)) if panel else None,
+                  dated=library_of(x) == "pandas" and getattr(x.index.dtype, "kind", "O") in "Mm")
 
 
 def is_nested(x: Any) -> bool:

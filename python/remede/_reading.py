@@ -69,14 +69,17 @@ class Reading(Conventions):
         found = _native.usual_columns("id", free) if self.id is None and self.time is None else []
         if len(found) > 1:
             raise ValueError(f"expected one column that names the sequences, got {found}: choose one with id=, or use id='row' if every row is a sequence")
-        id = self.id or (found[0] if found else "row" if self.time is None else "none")
+        alone = "file" if tables.kind == "frames" else "row" if self.time is None else "none"
+        id = self.id or (found[0] if found else alone)
         times = _native.usual_columns("time", [name for name in free if name != id]) if self.time is None and id != "row" else []
         if len(times) > 1:
             raise ValueError(f"expected one column that orders the steps, got {times}: choose one with time=, or use time='none' for the order of the rows")
         time = self.time or (times[0] if times else "none")
         if found:
             warnings.warn(f"column {id!r} is taken for the id of the sequences" + (f" and {time!r} for their time" if times else "") +
-                          "; id='row' makes every row a sequence of its own", stacklevel=5)
+                          "; id='row' makes every row a sequence of its own", stacklevel=6)
+        elif id == "row" and self.id is None:
+            warn_of_times(_native.usual_columns("time", free), tables.dated)
         return id, time
 
     def _roles_to_learn(self, tables: Tables, targets: list[str], group: str | None) -> list[tuple[str, str]]:
@@ -212,6 +215,14 @@ def warn_of(data: Any) -> None:
     for note in data.notes:
         if not note.startswith(EXPECTED_NOTES):
             warnings.warn(note, stacklevel=4)
+
+
+def warn_of_times(columns: list[str], dated: bool) -> None:
+    """A frame without an id is a table, each row by itself; with times it is more likely a recording."""
+    if columns or dated:
+        wanted = f"time={columns[0]!r}" if columns else "id='none'"
+        warnings.warn(f"{f'column {columns[0]!r} is an input' if columns else 'the index of times is not used'}, and every row is a sequence of its own: "
+                      f"{wanted} makes the rows one sequence, id='row' keeps them apart without this warning", stacklevel=7)
 
 
 def all_numbered(X: Any) -> bool:

@@ -52,6 +52,8 @@ TEST(Usage, WrongFlagsAreNamed) {
   EXPECT_TRUE(
       is_error(remede({"train", "--vali", "d.csv"}), 2, "did you mean '--validation'? (see remede train --help)"));
   EXPECT_TRUE(is_error(remede({"predict", "m", "d", "e"}), 2, "predict: unexpected argument 'e'"));
+  EXPECT_TRUE(is_error(remede({"train", "a.csv", REMEDE_TESTS_DIR}), 2, "several files are one argument, a pattern"));
+  EXPECT_TRUE(is_error(remede({"predict", "m", "d", std::string(100000, 'x')}), 2, "unexpected argument 'xxx"));
   EXPECT_TRUE(is_error(remede({"predict", "m"}), 2, "data is required"));
   EXPECT_TRUE(is_error(remede({"predict", "m", "d", "--output"}), 2, "--output"));
   EXPECT_TRUE(is_error(remede({"evaluate", "m", "d", "--threads", "many"}), 2, "--threads"));

@@ -204,3 +204,37 @@ def test_ids_are_known_by_their_names():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert remede.RecurrentTreeRegressor(starts=1, id="row", time="none", ignore=["CaseID", "Timestamp"]).fit(frame, "value").model_.id == "row"
+
+
+def test_each_frame_of_a_list_is_a_sequence(program, tmp_path):
+    """As each of several files is for the program. The target is the input of the step before: without sequences it cannot be learned."""
+    random = np.random.default_rng(1)
+    frames = []
+    for k in range(20):
+        x = random.normal(size=30).round(3)
+        frames.append(pandas.DataFrame({"x": x, "y": np.append(0.0, x[:-1])}))
+        frames[-1].to_csv(tmp_path / f"d{k:02}.csv", index=False)
+    model = remede.RecurrentTreeRegressor(starts=2, updates=300).fit(frames, "y")
+    program("train", tmp_path / "d*.csv", "-o", tmp_path / "m.json", "--target", "y", "--starts", 2, "--updates", 300)
+    model.save(tmp_path / "p.json")
+    assert (tmp_path / "p.json").read_bytes() == (tmp_path / "m.json").read_bytes()
+    assert model.score(frames) > 0.9
+    assert np.array_equal(model.predict(frames)[3], model.predict(frames[3]))
+    inputs = [frame[["x"]] for frame in frames]
+    apart = remede.RecurrentTreeRegressor(starts=2, updates=300).fit(inputs, [frame["y"].to_numpy() for frame in frames])
+    assert all(np.array_equal(a, b) for a, b in zip(apart.predict(inputs), model.predict(frames)))
+
+
+def test_rows_with_times_but_no_id_are_warned_of():
+    frame = pandas.DataFrame({"time": np.arange(60), "x": np.sin(np.arange(60)), "y": np.arange(60) % 7})
+    with pytest.warns(UserWarning, match="column 'time' is an input, and every row is a sequence of its own: time='time' makes the rows one sequence"):
+        assert remede.RecurrentTreeRegressor(starts=1).fit(frame, "y").model_.id == "row"
+    dated = frame.drop(columns="time").set_index(pandas.date_range("2020-01-01", periods=60))
+    with pytest.warns(UserWarning, match="the index of times is not used, and every row is a sequence of its own: id='none' makes"):
+        remede.RecurrentTreeRegressor(starts=1).fit(dated, "y")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert remede.RecurrentTreeRegressor(starts=1, time="time").fit(frame, "y").model_.id == ""  # one sequence
+        assert remede.RecurrentTreeRegressor(starts=1, id="row").fit(frame, "y").model_.id == "row"
+        assert remede.RecurrentTreeRegressor(starts=1, id="none").fit(dated, "y").model_.id == ""
+        remede.RecurrentTreeRegressor(starts=1).fit(frame[["x", "y"]], "y")
