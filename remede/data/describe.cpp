@@ -86,7 +86,7 @@ void describe_inputs(const RawDataset& raw, Description& to) {
       for (const float v : values) ++counts[static_cast<std::size_t>(v)];
       count_words(input.known, counts, column);
     } else {
-      suggest_for_numbers(raw, input.name, values, to);
+      if (!input.gap) suggest_for_numbers(raw, input.name, values, to);
       describe_numbers(values, column);
     }
     to.columns.push_back(std::move(column));
@@ -146,8 +146,19 @@ void describe_order(const RawDataset& raw, Description& to) {
   double value = 0.0;
   const std::string_view first = data.times[0];
   time.type = parse_cell(first, value) == CellKind::kNumber ? "number" : parse_time(first, value) ? "date" : "text";
-  time.words.emplace_back(std::string(first), 1);
-  time.words.emplace_back(std::string(data.times.back()), 1);
+  std::string_view earliest = first;
+  std::string_view latest = first;
+  const auto earlier = [](std::string_view a, std::string_view b) {
+    double at_a = 0.0;
+    double at_b = 0.0;
+    return parse_time(a, at_a) && parse_time(b, at_b) ? at_a < at_b : a < b;
+  };
+  for (std::size_t t = 0; t < data.times.size(); ++t) {
+    if (earlier(data.times[t], earliest)) earliest = data.times[t];
+    if (earlier(latest, data.times[t])) latest = data.times[t];
+  }
+  time.words.emplace_back(std::string(earliest), 1);
+  time.words.emplace_back(std::string(latest), 1);
   time.low = time.median = time.high = std::numeric_limits<double>::quiet_NaN();
   to.columns.push_back(std::move(time));
 }

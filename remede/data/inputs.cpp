@@ -19,6 +19,16 @@ bool begins_like_a_number(std::string_view text) {
   return at != std::string_view::npos && text[at] >= '0' && text[at] <= '9';
 }
 
+// 19,97
+bool has_decimal_comma(std::string_view text) {
+  std::string pointed(text);
+  const std::size_t comma = pointed.find(',');
+  if (comma == std::string::npos) return false;
+  pointed[comma] = '.';
+  double value = 0.0;
+  return parse_cell(pointed, value) == CellKind::kNumber;
+}
+
 }  // namespace
 
 InputReader::InputReader(const std::vector<std::string>& names, const std::vector<std::string>& categorical, bool known)
@@ -71,6 +81,8 @@ float InputReader::read_text(Rows& csv, std::size_t column, Column& input) {
         "{}: expected a number, got {}; a column of dates orders the steps with --time {}, or is left out with "
         "--ignore {}",
         csv.where(column), shown(csv.last_cell()), name, name);
+  if (has_decimal_comma(word))
+    fail("{}: expected a number with a decimal point, got {} with a comma", csv.where(column), shown(csv.last_cell()));
   const std::string hint =
       known_ ? ""
              : fmt::format(

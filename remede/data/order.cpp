@@ -7,8 +7,29 @@
 #include "remede/base/error.h"
 #include "remede/data/csv.h"
 #include "remede/data/number.h"
+#include "remede/data/raw.h"
 
 namespace remede {
+namespace {
+
+// The zone at the end of a date, +01:00; empty where there is none.
+std::string_view zone_of(std::string_view time) {
+  constexpr std::size_t kDate = 10;  // characters of YYYY-MM-DD, which may have signs
+  const std::size_t sign = time.find_last_of("+-");
+  return sign == std::string_view::npos || sign < kDate ? std::string_view() : time.substr(sign);
+}
+
+// Whether the order of two dates is that of their bytes: both have the same digits of a second and the same zone.
+bool written_alike(std::string_view a, std::string_view b) { return a.size() == b.size() && zone_of(a) == zone_of(b); }
+
+// Whether two texts differ in nothing but their digits, which stand at the same places.
+bool differ_in_digits(std::string_view a, std::string_view b) {
+  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
+  return a.size() == b.size() &&
+         std::equal(a.begin(), a.end(), b.begin(), [&](char x, char y) { return x == y || (digit(x) && digit(y)); });
+}
+
+}  // namespace
 
 void RowLines::add(std::uint64_t line) {
   if (rows_ == 0 || line != next_) jumps_.emplace_back(rows_, line);
@@ -82,12 +103,16 @@ void RowSorter::time(std::string_view text) {
 }
 
 bool RowSorter::last_time_is_later() const {
-  return numeric_ ? time_ > time_before_ : times_[rows_ - 1] > times_[rows_ - 2];
+  if (numeric_) return time_ > time_before_;
+  const std::string_view now = times_[rows_ - 1];
+  const std::string_view before = times_[rows_ - 2];
+  return now > before && written_alike(now, before);
 }
 
 bool RowSorter::earlier(std::size_t row_a, std::size_t row_b) const {
-  if (!numeric_) return times_[row_a] < times_[row_b];
+  if (number_.empty()) return times_[row_a] < times_[row_b];
   if (number_[row_a] != number_[row_b]) return number_[row_a] < number_[row_b];
+  if (!numeric_) return written_alike(times_[row_a], times_[row_b]) && times_[row_a] < times_[row_b];
   long long a = 0;  // nanoseconds since 1970 differ in digits that a double does not hold
   long long b = 0;
   return parse_integer(trim(times_[row_a]), a) && parse_integer(trim(times_[row_b]), b) && a < b;
@@ -108,35 +133,38 @@ void RowSorter::gather(StepOrder& order) const {
       order.row[static_cast<std::size_t>(next[run_[i].sequence]++)] = static_cast<std::int64_t>(r);
 }
 
-// Texts that are not numbers are put in the order of their bytes, which is the order of time for 2024-05-01 12:30 and
-// the like. For days before months, or numbers of different width inside a text, it is not, and guessing would shuffle
-// the data.
+// Numbers as they are, dates as seconds since 1970; nothing where some time is neither.
+void RowSorter::parse_times() {
+  number_.resize(rows_);
+  for (std::size_t r = 0; r < rows_; ++r) {
+    const CellKind kind = parse_cell(times_[r], number_[r]);
+    if (numeric_ || (kind == CellKind::kText && parse_time(times_[r], number_[r]))) continue;
+    number_.clear();
+    return;
+  }
+}
+
+// Other texts are put in the order of their bytes, which is the order of time for 12:30, step 07 and 2024-W05. For days
+// before months, names of months, or numbers of different width it is not, and guessing would shuffle the data.
 void RowSorter::check_text_times() const {
-  const auto digit = [](std::string_view t, std::size_t i) { return i < t.size() && t[i] >= '0' && t[i] <= '9'; };
-  const auto digits = [&](std::string_view t, std::size_t i, std::size_t n) {
-    for (std::size_t k = i; k < i + n; ++k)
-      if (!digit(t, k)) return false;
-    return true;
+  const auto day_or_month_first = [](std::string_view t) {
+    constexpr std::string_view kDay = "31.12.20";
+    return t.size() >= kDay.size() && differ_in_digits(t.substr(0, 2), kDay.substr(0, 2)) &&
+           differ_in_digits(t.substr(3, 2), kDay.substr(3, 2)) && differ_in_digits(t.substr(6, 2), kDay.substr(6, 2)) &&
+           t[2] != ':' && (t[2] < '0' || t[2] > '9');
   };
   for (std::size_t r = 0; r < rows_; ++r) {
-    const std::string_view t = times_[r];
-    const bool year_first = digits(t, 0, 4) && t.size() > 4 && (t[4] == '-' || t[4] == '/' || t[4] == '.');
-    const bool day_or_month_first =
-        digits(t, 0, 2) && digits(t, 3, 2) && digits(t, 6, 2) && t[2] != ':' && !digit(t, 2);
-    if (year_first || (!day_or_month_first && t.size() == times_[0].size())) continue;
+    if (differ_in_digits(times_[r], times_[0]) && !day_or_month_first(times_[r])) continue;
     fail(
-        "{}: expected times that can be put in order (numbers, dates as YYYY-MM-DD, texts of equal length), got {}; "
-        "--time none keeps the order of the rows",
-        where(r, time_column_), shown(t));
+        "{}: expected times that can be put in order (numbers, dates as YYYY-MM-DD HH:MM:SS, texts that differ only in "
+        "their digits), got {}; --time none keeps the order of the rows",
+        where(r, time_column_), shown(times_[r]));
   }
 }
 
 void RowSorter::sort_by_time(StepOrder& order) {
-  if (numeric_) {
-    number_.resize(rows_);
-    for (std::size_t r = 0; r < rows_; ++r) parse_cell(times_[r], number_[r]);
-  }
-  bool checked = numeric_;
+  parse_times();
+  bool checked = !number_.empty();
   const auto is_earlier = [this](std::int64_t a, std::int64_t b) {
     return earlier(static_cast<std::size_t>(a), static_cast<std::size_t>(b));
   };

@@ -81,6 +81,7 @@ class RowSorter {
   bool last_time_is_later() const;
   void gather(StepOrder& order) const;
   void sort_by_time(StepOrder& order);
+  void parse_times();
   void check_text_times() const;
   bool earlier(std::size_t row_a, std::size_t row_b) const;
   void refuse_repeated(std::size_t sequence, std::size_t first, std::size_t second) const;
@@ -104,7 +105,7 @@ class RowSorter {
   double time_ = 0.0;         // of the last row, where numeric_
   double time_before_ = 0.0;  // and of the row before
   Texts times_;               // (rows)
-  Column<double> number_;     // (rows) the times as numbers, made only for sorting
+  Column<double> number_;     // (rows) numbers and dates as numbers, made only for sorting; empty: other texts
 };
 
 // Puts rows of `width` values in the order of steps, in place: values[s] becomes the former values[row[s]].

@@ -263,6 +263,11 @@ Schema schema_of(const Roles& roles, const ColumnLayout& layout) {
   Schema schema;
   schema.target_per = roles.target_per.value_or(TargetPer::kStep);
   schema.horizon = roles.horizon.value_or(0);
+  if (schema.horizon > 0 && schema.target_per == TargetPer::kSequence)
+    fail(
+        "--horizon {}: has no meaning with --target-per sequence: with a horizon the target is also an input, and the "
+        "label of the sequence would be known",
+        schema.horizon);
   schema.categorical = roles.categorical;
   schema.ignore = roles.ignore;
   schema.time_gap = roles.time_gap;

@@ -47,6 +47,12 @@ bool take_digits(std::string_view& text, std::size_t digits, int& number) {
   return true;
 }
 
+// One or two digits, at most `most`.
+bool take_part(std::string_view& text, int most, int& number) {
+  const bool two = text.size() > 1 && text[1] >= '0' && text[1] <= '9';
+  return take_digits(text, two ? 2 : 1, number) && number <= most;
+}
+
 bool take_one_of(std::string_view& text, std::string_view signs) {
   if (text.empty() || signs.find(text.front()) == std::string_view::npos) return false;
   text.remove_prefix(1);
@@ -56,11 +62,12 @@ bool take_one_of(std::string_view& text, std::string_view signs) {
 bool parse_clock(std::string_view text, double& seconds) {
   int hour = 0;
   int minute = 0;
-  if (!take_digits(text, 2, hour) || !take_one_of(text, ":") || !take_digits(text, 2, minute)) return false;
+  if (!take_part(text, 23, hour) || !take_one_of(text, ":") || !take_digits(text, 2, minute) || minute > 59)
+    return false;
   seconds = hour * 3600.0 + minute * 60.0;
   int second = 0;
   if (take_one_of(text, ":")) {
-    if (!take_digits(text, 2, second)) return false;
+    if (!take_digits(text, 2, second) || second > 60) return false;  // 60: a leap second
     seconds += second;
     if (!text.empty() && text.front() == '.') {
       double place = 0.1;
@@ -125,8 +132,9 @@ bool parse_time(std::string_view text, double& value) {
   int year = 0;
   int month = 0;
   int day = 0;
-  if (!take_digits(text, 4, year) || !take_one_of(text, "-/.") || !take_digits(text, 2, month) ||
-      !take_one_of(text, "-/.") || !take_digits(text, 2, day) || month < 1 || month > 12 || day < 1 || day > 31)
+  if (!take_digits(text, 4, year) || !take_one_of(text, "-/.") || !take_part(text, 12, month) ||
+      !take_one_of(text, "-/.") || !take_part(text, 31, day) || month < 1 || day < 1 ||
+      day > days_of(month == 12 ? year + 1 : year, month % 12 + 1, 1) - days_of(year, month, 1))
     return false;
   double seconds = 0.0;
   if (!text.empty() && (!take_one_of(text, " Tt") || !parse_clock(text, seconds))) return false;

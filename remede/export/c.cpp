@@ -19,10 +19,10 @@ constexpr int kProgramVersion = 1;
 
 // What a program costs and how it is to be compiled: the comment at its top.
 std::string description(const Model& model, const Tables& tables, const CText& text, const char* language) {
-  const std::string what =
-      model.classifies()
-          ? fmt::format("the probabilities of {}", plural(model.n_y(), "class") + (model.n_y() == 1 ? "" : "es"))
-          : plural(model.n_y(), "value");
+  const std::string what = model.classifies()
+                               ? fmt::format("the probabilities of {}",
+                                             model.n_y() == 1 ? "1 class" : fmt::format("{} classes", model.n_y()))
+                               : plural(model.n_y(), "value");
   return fmt::format(
       "   A decision tree with memory, exported by remede as {}. Do not edit; export the model again.\n\n"
       "   A step reads {} and gives {}.\n"

@@ -33,24 +33,41 @@ std::string underscored(std::string_view name) {
   return out;
 }
 
-// Of C and C++, and headers that exported programs include.
-constexpr std::string_view kReserved[] = {
-    "alignas",      "alignof",       "and",          "and_eq",    "asm",       "auto",
-    "bitand",       "bitor",         "bool",         "break",     "case",      "catch",
-    "char",         "class",         "co_await",     "co_return", "co_yield",  "compl",
-    "concept",      "const",         "consteval",    "constexpr", "constinit", "const_cast",
-    "continue",     "decltype",      "default",      "delete",    "do",        "double",
-    "dynamic_cast", "else",          "enum",         "explicit",  "export",    "extern",
-    "false",        "float",         "for",          "friend",    "goto",      "if",
-    "inline",       "int",           "long",         "mutable",   "namespace", "new",
-    "noexcept",     "not",           "not_eq",       "nullptr",   "operator",  "or",
-    "or_eq",        "private",       "protected",    "public",    "register",  "reinterpret_cast",
-    "requires",     "restrict",      "return",       "short",     "signed",    "sizeof",
-    "static",       "static_assert", "static_cast",  "std",       "struct",    "switch",
-    "template",     "this",          "thread_local", "throw",     "true",      "try",
-    "typedef",      "typeid",        "typename",     "union",     "unsigned",  "using",
-    "virtual",      "void",          "volatile",     "wchar_t",   "while",     "math",
-    "stdbool",      "stdint",        "xor",          "xor_eq"};
+// Of C and C++, headers that exported programs include, and functions of <math.h> and <time.h>, which a namespace
+// cannot be called.
+constexpr std::string_view kReserved[] = {"alignas",     "alignof",   "and",          "and_eq",
+                                          "asm",         "auto",      "bitand",       "bitor",
+                                          "bool",        "break",     "case",         "catch",
+                                          "char",        "class",     "co_await",     "co_return",
+                                          "co_yield",    "compl",     "concept",      "const",
+                                          "consteval",   "constexpr", "constinit",    "const_cast",
+                                          "continue",    "decltype",  "default",      "delete",
+                                          "do",          "double",    "dynamic_cast", "else",
+                                          "enum",        "explicit",  "export",       "extern",
+                                          "false",       "float",     "for",          "friend",
+                                          "goto",        "if",        "inline",       "int",
+                                          "long",        "mutable",   "namespace",    "new",
+                                          "noexcept",    "not",       "not_eq",       "nullptr",
+                                          "operator",    "or",        "or_eq",        "private",
+                                          "protected",   "public",    "register",     "reinterpret_cast",
+                                          "requires",    "restrict",  "return",       "short",
+                                          "signed",      "sizeof",    "static",       "static_assert",
+                                          "static_cast", "std",       "struct",       "switch",
+                                          "template",    "this",      "thread_local", "throw",
+                                          "true",        "try",       "typedef",      "typeid",
+                                          "typename",    "union",     "unsigned",     "using",
+                                          "virtual",     "void",      "volatile",     "wchar_t",
+                                          "while",       "math",      "stdbool",      "stdint",
+                                          "xor",         "xor_eq",    "acos",         "asin",
+                                          "atan",        "cbrt",      "ceil",         "clock",
+                                          "cos",         "cosh",      "erf",          "exp",
+                                          "exp2",        "fabs",      "floor",        "fmod",
+                                          "gamma",       "hypot",     "isnan",        "log",
+                                          "log10",       "log2",      "main",         "pow",
+                                          "round",       "signal",    "sin",          "sinh",
+                                          "sqrt",        "tan",       "tanh",         "time",
+                                          "trunc",       "y0",        "y1",           "j0",
+                                          "j1"};
 
 }  // namespace
 

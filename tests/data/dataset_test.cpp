@@ -132,9 +132,21 @@ TEST(ReadDataset, WithoutTimeTheOrderOfTheFileHolds) {
   EXPECT_THAT(data.row, ElementsAre(0, 2, 1, 3));
 }
 
-TEST(ReadDataset, DatesAreOrderedAsText) {
-  const Dataset data = read("date,x,y\n2020-01-02 10:00,1,0\n2020-01-02 09:59:59.5,2,1\n2019-12-31,3,1\n");
-  EXPECT_THAT(data.sequences.x, ElementsAre(3, 2, 1));
+TEST(ReadDataset, DatesAreOrderedByWhatTheyMean) {
+  const auto x_of = [](const std::string& rows) { return read("date,x,y\n" + rows).sequences.x; };
+  EXPECT_THAT(x_of("2020-01-02 10:00,1,0\n2020-01-02 09:59:59.5,2,1\n2019-12-31,3,1\n"), ElementsAre(3, 2, 1));
+  // The end of summer time, in the order of the file and out of it; zones that differ while the texts rise.
+  const std::string summer = "2024-10-27T02:50:00+02:00,1,0\n";
+  const std::string winter = "2024-10-27T02:00:00+01:00,2,1\n";
+  EXPECT_THAT(x_of(summer + winter + "2024-10-27T02:10:00+01:00,3,1\n"), ElementsAre(1, 2, 3));
+  EXPECT_THAT(x_of(winter + summer), ElementsAre(1, 2));
+  EXPECT_THAT(x_of("2024-01-01T12:00:00Z,1,0\n2024-01-01T12:00:00.500Z,2,1\n2024-01-01T12:00:01Z,3,1\n"),
+              ElementsAre(1, 2, 3));
+  EXPECT_THAT(x_of("2024-10-27 9:00,1,0\n2024-10-27 10:00,2,1\n2024-10-3 11:00,3,1\n"), ElementsAre(3, 1, 2));
+  EXPECT_THAT(x_of("2024-01-01 12:00:00.000000002,1,0\n2024-01-01 12:00:00.000000001,2,1\n"), ElementsAre(2, 1));
+  for (const char* const rows : {"Jan 2024,1,0\nFeb 2024,2,1\n", "09:00 PM,1,0\n10:00 AM,2,1\n09:30 AM,2,1\n",
+                                 "2024-02-30,1,0\n2024-02-01,2,1\n2024-02-3x,2,1\n"})
+    EXPECT_THAT(error_of([&] { x_of(rows); }), HasSubstr("expected times that can be put in order")) << rows;
   const Dataset words = read("step,x,y\nt_02,1,0\nt_01,2,1\n");
   EXPECT_THAT(words.sequences.x, ElementsAre(2, 1));
 }

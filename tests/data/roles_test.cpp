@@ -5,6 +5,7 @@
 #include <string>
 
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "data/source.h"
@@ -191,6 +192,24 @@ TEST(Times, TheGapToTheStepBefore) {
   EXPECT_EQ(read_dataset(bytes_of("time,x\n5,1\n7.5,2\n"), data.schema, one, false).sequences.x[3], 2.5F);
   EXPECT_EQ(error_of([&] { read_dataset(bytes_of("x,y\n1,0\n2,1\n"), roles); }),
             "--time-gap: expected a time column, got none: name it with --time");
+}
+
+TEST(Times, DatesThatDoNotExistAreNone) {
+  double value = 0.0;
+  for (const char* const date : {"2024-02-29", "2024-12-31 23:59:60", "2024-1-5 9:30", "1999/01/31T00:00Z"})
+    EXPECT_TRUE(parse_time(date, value)) << date;
+  for (const char* const date :
+       {"2023-02-29", "2024-04-31", "2024-13-01", "2024-00-10", "2024-01-00", "2024-01-01 24:10", "2024-01-01 12:60",
+        "2024-01-01 12:00:61", "2024-01-01 12:5", "2024-01-01 123:00"})
+    EXPECT_FALSE(parse_time(date, value)) << date;
+}
+
+TEST(Targets, OfASequenceHaveNoHorizon) {
+  Roles roles;
+  roles.horizon = 1;
+  roles.target_per = TargetPer::kSequence;
+  EXPECT_THAT(error_of([&] { read_dataset(bytes_of("id,x,y\n1,1,0\n1,2,1\n2,1,0\n"), roles); }),
+              ::testing::HasSubstr("--horizon 1: has no meaning with --target-per sequence"));
 }
 
 TEST(Times, ThatOccurTwiceKeepTheOrderOfTheFile) {
