@@ -92,6 +92,8 @@ def tables_of(x: Any, *, axes: str | None, names: list[str] | None, index: tuple
     if is_frame(x):
         return tables_of_frame(x, names, index)
     if isinstance(x, (list, tuple)) and len(x) > 0 and all(is_frame(s) for s in x):
+        for s in x:
+            refuse_levels(s, index, 1)
         frames = [frame_of(s, index, called=f"frame {k}") for k, s in enumerate(x)]
         return Tables(frames, "frames", names=frames[0].names, categories=category_columns(x[0]))
     if isinstance(x, (list, tuple)) and len(x) > 0 and all(is_matrix(s) for s in x):
@@ -133,12 +135,20 @@ def as_array(x: Any) -> np.ndarray:
 def tables_of_frame(x: Any, names: list[str] | None, index: tuple[str, ...]) -> Tables:
     if is_nested(x):
         return tables_of_nested(x, names)
+    refuse_levels(x, index, 2)
     panel = library_of(x) == "pandas" and x.index.nlevels == 2
     frame = frame_of(x, index, panel)
     if frame.rows == 0:
         raise ValueError(f"Found array with 0 sample(s) (shape=(0, {len(frame.names)})) while a minimum of 1 is required.")
     return Tables([frame], "frame", names=frame.names, categories=category_columns(x), panel=tuple(index_names(x)) if panel else None,
                   dated=library_of(x) == "pandas" and getattr(x.index.dtype, "kind", "O") in "Mm")
+
+
+def refuse_levels(x: Any, index: tuple[str, ...], most: int) -> None:
+    """Levels of an index that no role names would be lost."""
+    if library_of(x) == "pandas" and x.index.nlevels > most and not set(index) & set(index_names(x)):
+        raise ValueError(f"expected {'an index of at most two levels (instance, time)' if most > 1 else 'frames without a MultiIndex in a list'}, got "
+                         f"{x.index.nlevels} levels: name the id and the time with id= and time=, or use reset_index()")
 
 
 def is_nested(x: Any) -> bool:
@@ -149,6 +159,8 @@ def is_nested(x: Any) -> bool:
 
 
 def tables_of_nested(x: Any, names: list[str] | None) -> Tables:
+    if names and set(names) <= set(x.columns):
+        x = x[list(names)]  # found by their names, in any order
     channels = [[np.asarray(cell) for cell in x.iloc[:, k]] for k in range(x.shape[1])]
     for k, instance in enumerate(zip(*channels)):
         if len({len(series) for series in instance}) > 1:

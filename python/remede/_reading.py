@@ -53,6 +53,8 @@ class Reading(Conventions):
             id = tables.id or self.id or ("row" if fitting else None)
             return roles + ([("id", id)] if id else []) + [("time", "none")]
         id, time = self.id, self.time
+        if not fitting and tables.kind == "frames" and id is None and self.model_.id not in ("", "row", *(tables.names or ())):
+            id = "file"  # each frame is a sequence, without the id column of the model
         if fitting and tables.panel and id is None and time is None:
             id, time = tables.panel
         elif fitting and tables.names:
@@ -66,7 +68,7 @@ class Reading(Conventions):
     def _usual(self, tables: Tables, targets: list[str]) -> tuple[str, str]:
         """What was not said of a frame to learn from, by the names of its columns."""
         free = [name for name in tables.names or () if name not in (self.id, self.time, *targets, *listed(self.ignore))]
-        found = _native.usual_columns("id", free) if self.id is None and self.time is None else []
+        found = _native.usual_columns("id", free) if self.id is None else []
         if len(found) > 1:
             raise ValueError(f"expected one column that names the sequences, got {found}: choose one with id=, or use id='row' if every row is a sequence")
         alone = "file" if tables.kind == "frames" else "row" if self.time is None else "none"
@@ -113,6 +115,8 @@ class Reading(Conventions):
 
     def _read_scored(self, X: Any, y: Any) -> Packed:
         names = target_names(y, X)
+        if y is not None and names is None and self.model_.horizon:
+            raise ValueError(f"y: expected the name of a column of X, since the model predicts {self.model_.horizon} steps ahead, got an array")
         return self._read(X, need_target=y is None or names is not None, targets=names or ())
 
     def _set_target(self, data: Any, target: Target, weights: np.ndarray) -> None:
@@ -161,6 +165,8 @@ class Reading(Conventions):
                        columns: list[str]) -> _native.Data:
         """Data for validation or for a test: (X, y), or X alone where y is the name of a column."""
         X, y = given if isinstance(given, tuple) else (given, None)
+        if names and y is not None and target_names(y, X) != names:
+            raise ValueError(f"validation and test data: expected X alone, or with y={names if len(names) > 1 else names[0]!r} as in fit, got another y")
         tables = self._tables(X, columns)
         placed = [(name, text) for name, text in roles if name in ("id", "time", "target", "strict-time", "memory-limit")] if tables.named else self._roles(tables, [], True)
         data = training.read_like(tables.tables, placed, bool(names))

@@ -1,6 +1,7 @@
 """What is to be predicted, per step or per sequence, as arrays over the steps of packed sequences."""
 from __future__ import annotations
 
+import re
 import sys
 import warnings
 from dataclasses import dataclass
@@ -10,6 +11,10 @@ import numpy as np
 
 from ._frames import is_frame
 from ._inputs import Packed
+
+
+WHOLE = re.compile(r"-?(0|[1-9][0-9]*)")
+NUMBER = re.compile(r"-?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?")
 
 
 @dataclass
@@ -86,8 +91,19 @@ def by_id(y: Any, values: np.ndarray, packed: Packed) -> np.ndarray:
     index = getattr(y, "index", None)
     if not packed.ids or index is None or callable(index) or len(index) != len(packed.ids):
         return values
-    place = {str(key): k for k, key in enumerate(index)}
-    return values[[place[key] for key in packed.ids]] if all(key in place for key in packed.ids) else values
+    place = {text: k for k, key in enumerate(index) for text in (str(key), id_text(key))}
+    if all(key in place for key in packed.ids):
+        return values[[place[key] for key in packed.ids]]
+    if type(index).__name__ != "RangeIndex":
+        warnings.warn("the index of a Series with a value per sequence does not hold the ids of the sequences: the values are taken in the order "
+                      "in which the sequences begin in X", stacklevel=5)
+    return values
+
+
+def id_text(key: Any) -> str:
+    """A key of an index as the reader sees it in a column: a date without a time of day, a whole number without decimals."""
+    text = str(key)
+    return text.removesuffix(" 00:00:00") if hasattr(key, "isoformat") else class_text(key)
 
 
 def names_of(y: Any) -> list[str] | None:
@@ -160,14 +176,12 @@ def class_text(label: Any) -> str:
 
 
 def classes_from_text(texts: list[str]) -> np.ndarray:
-    """The classes of a model file as an array of numbers where all are numbers."""
+    """The classes of a model file as an array of numbers where all are plain numbers: 01 and 1_0 are texts."""
     if texts in (["False", "True"], ["false", "true"]):
         return np.array([False, True])
-    for kind in (int, float):
-        try:
+    for kind, plain in ((int, WHOLE), (float, NUMBER)):
+        if all(plain.fullmatch(t) for t in texts):
             return np.array([kind(t) for t in texts])
-        except ValueError:
-            pass
     return np.array(texts)
 
 
@@ -203,8 +217,8 @@ def align_weights(weight: Any, packed: Packed) -> np.ndarray | None:
         return None
     if isinstance(weight, (list, tuple)) and packed.kind == "list" and is_list_of_arrays(weight):
         weight = np.concatenate([np.asarray(w, np.float64) for w in weight])
-    weight = np.asarray(weight, np.float64)
-    if weight.ndim == 2 and packed.kind == "cube":
+    given, weight = weight, np.asarray(weight, np.float64)
+    if weight.ndim == 2 and packed.kind == "cube" and weight.shape == (packed.sequences, packed.steps // packed.sequences):
         weight = weight.reshape(-1)
     if weight.ndim == 0:
         weight = np.full(packed.sequences, float(weight))
@@ -215,6 +229,6 @@ def align_weights(weight: Any, packed: Packed) -> np.ndarray | None:
     if len(weight) == packed.steps and (packed.steps != packed.sequences or packed.kind in ("table", "frame")):
         return weight if packed.kind in ("list", "cube") else packed.to_steps(weight)
     if len(weight) == packed.sequences:
-        return np.repeat(weight, np.diff(packed.offset))
+        return np.repeat(by_id(given, weight, packed), np.diff(packed.offset))
     raise ValueError(f"sample_weight.shape == {weight.shape}, expected ({packed.sequences},)" if packed.steps == packed.sequences else
                      f"expected a weight per sequence ({packed.sequences}) or per step ({packed.steps}), got {len(weight)}")
