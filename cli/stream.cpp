@@ -193,7 +193,7 @@ class StreamRun {
 
   void report() {
     constexpr int kMostReported = 10;
-    if (flags_.quiet || reported_ > kMostReported) return;
+    if (reported_ > kMostReported) return;
     if (reported_++ == kMostReported) {
       print_error("remede: further malformed lines are counted, not shown\n");
     } else {

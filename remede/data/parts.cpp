@@ -24,11 +24,24 @@ std::vector<std::uint32_t> group_of_sequence(const Dataset& data) {
   return groups;
 }
 
-// Whether every group says itself what it is for.
+// Whether every group says itself what it is for. Two that do, beside one that does not, are more likely a typing error
+// than groups.
 bool names_parts(const std::vector<std::string>& groups) {
-  return std::all_of(groups.begin(), groups.end(), [](const std::string& name) {
-    return is_one_of(name, kTrainingWords) || is_one_of(name, kValidationWords) || is_one_of(name, kTestWords);
-  });
+  const std::string* other = nullptr;
+  std::size_t parts = 0;
+  for (const std::string& name : groups) {
+    if (is_one_of(name, kTrainingWords) || is_one_of(name, kValidationWords) || is_one_of(name, kTestWords)) {
+      ++parts;
+    } else {
+      other = &name;
+    }
+  }
+  if (other != nullptr && parts > 1)
+    fail(
+        "--split: expected only the words training, validation and test in that column, or other groups, got {} beside "
+        "them",
+        shown(*other));
+  return other == nullptr;
 }
 
 Split split_by_group(const Dataset& data, double share, std::uint64_t seed) {

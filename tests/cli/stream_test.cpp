@@ -65,6 +65,8 @@ TEST_F(StreamVerb, MalformedLinesAreReportedAndCounted) {
   EXPECT_THAT(result.err, HasSubstr("answered: 3 rows; malformed: 2;"));
   EXPECT_TRUE(is_error(remede({"stream", "m.json"}, "a,b\n"), 1, "header: expected the input column 'rain'"));
   EXPECT_EQ(remede({"stream", "m.json", "-q"}, "").out, "");
+  EXPECT_EQ(remede({"stream", "m.json", "-q"}, "station,day,rain,temp\na,2,wet,3\n").err,
+            "remede: line 2: column 'rain': expected a number, got 'wet'\n");
 }
 
 TEST_F(StreamVerb, BadUse) {

@@ -63,6 +63,10 @@ TEST(Parts, ByColumnOfWordsAndWithoutItsTest) {
   EXPECT_EQ(parts.training.sequences.x, (std::vector<float>{1, 4}));
   EXPECT_EQ(parts.validation.sequences.x, (std::vector<float>{2, 5}));
   EXPECT_EQ(parts.validation.sequences.count(), 2U);
+  const Temporary typing_error("id,x,part,y\n1,1,train,0\n2,2,validation,1\n3,3,tst,0\n");
+  EXPECT_EQ(error_of([&] { read_parts(typing_error.path(), Roles{}, "part", 0.2, 1); }),
+            "--split: expected only the words training, validation and test in that column, or other groups, got 'tst' "
+            "beside them");
 }
 
 TEST(Parts, GroupsStayTogether) {
