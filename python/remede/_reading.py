@@ -116,7 +116,7 @@ class Reading(Conventions):
     def _read_scored(self, X: Any, y: Any) -> Packed:
         names = target_names(y, X)
         if y is not None and names is None and self.model_.horizon:
-            raise ValueError(f"y: expected the name of a column of X, since the model predicts {self.model_.horizon} steps ahead, got an array")
+            raise ValueError(f"y: expected the name of a column of X, since the model has horizon={self.model_.horizon}, got an array")
         return self._read(X, need_target=y is None or names is not None, targets=names or ())
 
     def _set_target(self, data: Any, target: Target, weights: np.ndarray) -> None:

@@ -153,9 +153,11 @@ void describe_order(const RawDataset& raw, Description& to) {
     double at_b = 0.0;
     return parse_time(a, at_a) && parse_time(b, at_b) ? at_a < at_b : a < b;
   };
-  for (std::size_t t = 0; t < data.times.size(); ++t) {
-    if (earlier(data.times[t], earliest)) earliest = data.times[t];
-    if (earlier(latest, data.times[t])) latest = data.times[t];
+  for (std::size_t s = 0; s < data.sequences.count(); ++s) {  // whose steps are in order
+    const std::string_view begin = data.times[static_cast<std::size_t>(data.sequences.offset[s])];
+    const std::string_view end = data.times[static_cast<std::size_t>(data.sequences.offset[s + 1]) - 1];
+    if (earlier(begin, earliest)) earliest = begin;
+    if (earlier(latest, end)) latest = end;
   }
   time.words.emplace_back(std::string(earliest), 1);
   time.words.emplace_back(std::string(latest), 1);

@@ -19,14 +19,16 @@ std::string_view zone_of(std::string_view time) {
   return sign == std::string_view::npos || sign < kDate ? std::string_view() : time.substr(sign);
 }
 
-// Whether the order of two dates is that of their bytes: both have the same digits of a second and the same zone.
-bool written_alike(std::string_view a, std::string_view b) { return a.size() == b.size() && zone_of(a) == zone_of(b); }
-
-// Whether two texts differ in nothing but their digits, which stand at the same places.
+// Whether two texts differ only in their digits, which are at the same places.
 bool differ_in_digits(std::string_view a, std::string_view b) {
   const auto digit = [](char c) { return c >= '0' && c <= '9'; };
   return a.size() == b.size() &&
          std::equal(a.begin(), a.end(), b.begin(), [&](char x, char y) { return x == y || (digit(x) && digit(y)); });
+}
+
+// Whether the order of two dates is that of their bytes: they have digits at the same places, and the same zone.
+bool written_alike(std::string_view a, std::string_view b) {
+  return differ_in_digits(a, b) && zone_of(a) == zone_of(b);
 }
 
 }  // namespace

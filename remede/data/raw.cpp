@@ -265,8 +265,9 @@ Schema schema_of(const Roles& roles, const ColumnLayout& layout) {
   schema.horizon = roles.horizon.value_or(0);
   if (schema.horizon > 0 && schema.target_per == TargetPer::kSequence)
     fail(
-        "--horizon {}: has no meaning with --target-per sequence: with a horizon the target is also an input, and the "
-        "label of the sequence would be known",
+        "--horizon {}: cannot be combined with --target-per sequence: with a horizon the target is also an input, so "
+        "the "
+        "label of a sequence would be known in advance",
         schema.horizon);
   schema.categorical = roles.categorical;
   schema.ignore = roles.ignore;

@@ -33,54 +33,46 @@ std::string underscored(std::string_view name) {
   return out;
 }
 
-// Of C and C++, headers that exported programs include, and functions of <math.h> and <time.h>, which a namespace
-// cannot be called.
-constexpr std::string_view kReserved[] = {"alignas",     "alignof",   "and",          "and_eq",
-                                          "asm",         "auto",      "bitand",       "bitor",
-                                          "bool",        "break",     "case",         "catch",
-                                          "char",        "class",     "co_await",     "co_return",
-                                          "co_yield",    "compl",     "concept",      "const",
-                                          "consteval",   "constexpr", "constinit",    "const_cast",
-                                          "continue",    "decltype",  "default",      "delete",
-                                          "do",          "double",    "dynamic_cast", "else",
-                                          "enum",        "explicit",  "export",       "extern",
-                                          "false",       "float",     "for",          "friend",
-                                          "goto",        "if",        "inline",       "int",
-                                          "long",        "mutable",   "namespace",    "new",
-                                          "noexcept",    "not",       "not_eq",       "nullptr",
-                                          "operator",    "or",        "or_eq",        "private",
-                                          "protected",   "public",    "register",     "reinterpret_cast",
-                                          "requires",    "restrict",  "return",       "short",
-                                          "signed",      "sizeof",    "static",       "static_assert",
-                                          "static_cast", "std",       "struct",       "switch",
-                                          "template",    "this",      "thread_local", "throw",
-                                          "true",        "try",       "typedef",      "typeid",
-                                          "typename",    "union",     "unsigned",     "using",
-                                          "virtual",     "void",      "volatile",     "wchar_t",
-                                          "while",       "math",      "stdbool",      "stdint",
-                                          "xor",         "xor_eq",    "acos",         "asin",
-                                          "atan",        "cbrt",      "ceil",         "clock",
-                                          "cos",         "cosh",      "erf",          "exp",
-                                          "exp2",        "fabs",      "floor",        "fmod",
-                                          "gamma",       "hypot",     "isnan",        "log",
-                                          "log10",       "log2",      "main",         "pow",
-                                          "round",       "signal",    "sin",          "sinh",
-                                          "sqrt",        "tan",       "tanh",         "time",
-                                          "trunc",       "y0",        "y1",           "j0",
-                                          "j1"};
+// Of C and C++, and headers that exported programs include.
+constexpr std::string_view kReserved[] = {
+    "alignas",      "alignof",       "and",          "and_eq",    "asm",       "auto",
+    "bitand",       "bitor",         "bool",         "break",     "case",      "catch",
+    "char",         "class",         "co_await",     "co_return", "co_yield",  "compl",
+    "concept",      "const",         "consteval",    "constexpr", "constinit", "const_cast",
+    "continue",     "decltype",      "default",      "delete",    "do",        "double",
+    "dynamic_cast", "else",          "enum",         "explicit",  "export",    "extern",
+    "false",        "float",         "for",          "friend",    "goto",      "if",
+    "inline",       "int",           "long",         "mutable",   "namespace", "new",
+    "noexcept",     "not",           "not_eq",       "nullptr",   "operator",  "or",
+    "or_eq",        "private",       "protected",    "public",    "register",  "reinterpret_cast",
+    "requires",     "restrict",      "return",       "short",     "signed",    "sizeof",
+    "static",       "static_assert", "static_cast",  "std",       "struct",    "switch",
+    "template",     "this",          "thread_local", "throw",     "true",      "try",
+    "typedef",      "typeid",        "typename",     "union",     "unsigned",  "using",
+    "virtual",      "void",          "volatile",     "wchar_t",   "while",     "math",
+    "stdbool",      "stdint",        "xor",          "xor_eq"};
+
+// Functions of the C library, which a namespace of C++ cannot be called.
+constexpr std::string_view kFunctions[] = {"acos", "asin", "atan",  "cbrt", "ceil",  "clock", "cos",    "cosh",
+                                           "erf",  "exp",  "exp2",  "fabs", "floor", "fmod",  "gamma",  "hypot",
+                                           "log",  "main", "log10", "log2", "pow",   "round", "signal", "sin",
+                                           "sinh", "sqrt", "tan",   "tanh", "time",  "trunc"};
 
 }  // namespace
 
 bool is_identifier(std::string_view name) {
+  const auto in = [&](const auto& list) { return std::find(std::begin(list), std::end(list), name) != std::end(list); };
   return !name.empty() && is_letter(name.front()) && std::all_of(name.begin(), name.end(), is_word_char) &&
-         std::find(std::begin(kReserved), std::end(kReserved), name) == std::end(kReserved);
+         !in(kReserved) && !in(kFunctions);
 }
 
 void check_export_name(const std::string& name) {
   constexpr std::size_t kMostName = 40;
   if (!is_identifier(name) || name.size() > kMostName)
     fail(
-        "expected a name of at most {} letters, digits and underscores, beginning with a letter and no keyword of C, "
+        "expected a name of at most {} letters, digits and underscores, beginning with a letter and no keyword or "
+        "function of "
+        "C, "
         "got {}",
         kMostName, shown(name));
 }

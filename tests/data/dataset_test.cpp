@@ -143,6 +143,7 @@ TEST(ReadDataset, DatesAreOrderedByWhatTheyMean) {
   EXPECT_THAT(x_of("2024-01-01T12:00:00Z,1,0\n2024-01-01T12:00:00.500Z,2,1\n2024-01-01T12:00:01Z,3,1\n"),
               ElementsAre(1, 2, 3));
   EXPECT_THAT(x_of("2024-10-27 9:00,1,0\n2024-10-27 10:00,2,1\n2024-10-3 11:00,3,1\n"), ElementsAre(3, 1, 2));
+  EXPECT_THAT(x_of("2024-10-27 9:00,1,0\n2024-10-3 11:00,2,1\n"), ElementsAre(2, 1));  // of one length, texts rise
   EXPECT_THAT(x_of("2024-01-01 12:00:00.000000002,1,0\n2024-01-01 12:00:00.000000001,2,1\n"), ElementsAre(2, 1));
   for (const char* const rows : {"Jan 2024,1,0\nFeb 2024,2,1\n", "09:00 PM,1,0\n10:00 AM,2,1\n09:30 AM,2,1\n",
                                  "2024-02-30,1,0\n2024-02-01,2,1\n2024-02-3x,2,1\n"})

@@ -209,7 +209,7 @@ TEST(Targets, OfASequenceHaveNoHorizon) {
   roles.horizon = 1;
   roles.target_per = TargetPer::kSequence;
   EXPECT_THAT(error_of([&] { read_dataset(bytes_of("id,x,y\n1,1,0\n1,2,1\n2,1,0\n"), roles); }),
-              ::testing::HasSubstr("--horizon 1: has no meaning with --target-per sequence"));
+              ::testing::HasSubstr("--horizon 1: cannot be combined with --target-per sequence"));
 }
 
 TEST(Times, ThatOccurTwiceKeepTheOrderOfTheFile) {

@@ -63,7 +63,7 @@ def test_classes_are_numbers_only_if_they_are_written_plainly(tmp_path):
 
 def test_a_horizon_is_scored_by_the_column():
     model = quick(id="machine", time="minute", horizon=1).fit(long_frame(), "state")
-    with pytest.raises(ValueError, match="the model predicts 1 steps ahead"):
+    with pytest.raises(ValueError, match="since the model has horizon=1"):
         model.score(long_frame(), long_frame().state)
 
 
