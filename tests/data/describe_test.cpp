@@ -45,6 +45,12 @@ TEST(Describe, ColumnsSequencesAndClasses) {
   EXPECT_EQ(d.columns[4].words[0], (std::pair<std::string, std::size_t>("up", 3)));
 }
 
+TEST(Describe, TheEarliestAndTheLatestTimeOfAllSequences) {
+  const Description d = describe_text("id,time,x,y\n1,5,1,0\n1,10,2,1\n2,9,3,0\n2,1,2,1\n3,7,2,1\n", Roles{});
+  EXPECT_EQ(d.columns[1].words[0].first, "1");
+  EXPECT_EQ(d.columns[1].words[1].first, "10");
+}
+
 TEST(Describe, SaysWhatFlagsMayBeMissing) {
   std::string text = "No,k,flat,out\n";
   for (int i = 0; i < 100; ++i)

@@ -221,6 +221,7 @@ TEST(ExportC, BadNamesAreErrors) {
   EXPECT_EQ(as_identifier("my-model (2)"), "my_model_2");
   EXPECT_EQ(as_identifier("2nd"), "model_2nd");
   EXPECT_EQ(as_identifier("int"), "model_int");
+  EXPECT_EQ(as_identifier("log"), "model_log");
   EXPECT_EQ(as_identifier("é"), "model");
 }
 
