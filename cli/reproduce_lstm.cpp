@@ -14,6 +14,7 @@
 
 #include "remede/base/error.h"
 #include "remede/base/file.h"
+#include "remede/base/json.h"
 
 namespace remede {
 namespace {
@@ -57,11 +58,11 @@ bool run_python(std::vector<std::string> words, const std::string& output) {
   return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-nlohmann::json json_of_part(const Dataset& part) {
+nlohmann::ordered_json json_of_part(const Dataset& part) {
   const Sequences& data = part.sequences;
-  nlohmann::json x = nlohmann::json::array(), y = nlohmann::json::array();
+  nlohmann::ordered_json x = nlohmann::ordered_json::array(), y = nlohmann::ordered_json::array();
   for (std::size_t s = 0; s < data.count(); ++s) {
-    nlohmann::json inputs = nlohmann::json::array(), labels = nlohmann::json::array();
+    nlohmann::ordered_json inputs = nlohmann::ordered_json::array(), labels = nlohmann::ordered_json::array();
     for (auto t = data.offset[s]; t < data.offset[s + 1]; ++t) {
       const auto begin = data.x.begin() + t * data.n_x;
       inputs.push_back(std::vector<float>(begin, begin + data.n_x));
@@ -90,12 +91,12 @@ Trial run_lstm(const TaskParts& parts, std::uint64_t seed, int threads) {
   const std::string script = folder.file("paper_network.py"), data = folder.file("data.json"),
                     answers = folder.file("answers.json"), output = folder.file("output.txt");
   write_file(script, lstm_script());
-  const nlohmann::json given = {{"training", json_of_part(parts.training)},
-                                {"validation", json_of_part(parts.validation)},
-                                {"test", json_of_part(parts.test)},
-                                {"classes", parts.test.schema.classes.size()},
-                                {"seed", seed},
-                                {"threads", threads}};
+  const nlohmann::ordered_json given = {{"training", json_of_part(parts.training)},
+                                        {"validation", json_of_part(parts.validation)},
+                                        {"test", json_of_part(parts.test)},
+                                        {"classes", parts.test.schema.classes.size()},
+                                        {"seed", seed},
+                                        {"threads", threads}};
   write_file(data, given.dump());
   const auto begin = std::chrono::steady_clock::now();
   if (!run_python({script, data, answers}, output))
@@ -103,9 +104,9 @@ Trial run_lstm(const TaskParts& parts, std::uint64_t seed, int threads) {
   Trial trial;
   trial.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   std::vector<int> said;
-  const nlohmann::json given_back = nlohmann::json::parse(read_file(answers));
-  for (const nlohmann::json& sequence : given_back.at("answers"))
-    for (const nlohmann::json& answer : sequence) said.push_back(answer.get<int>());
+  const nlohmann::ordered_json given_back = parse_json(read_file(answers), answers);
+  for (const nlohmann::ordered_json& sequence : given_back.at("answers"))
+    for (const nlohmann::ordered_json& answer : sequence) said.push_back(answer.get<int>());
   if (said.size() != parts.test.sequences.steps())
     fail("lstm: expected {} answers of python3, got {}", parts.test.sequences.steps(), said.size());
   trial.score = score_answers(parts.test, said);

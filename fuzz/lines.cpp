@@ -71,11 +71,12 @@ void ask(const Model& model, const std::string& body) {
     const ServiceReply reply = by_lines ? service.predict_lines(body) : service.predict(body);
     require(reply.status == 200 || reply.status == 400, "a request is answered or refused");
     if (by_lines && reply.status == 200) continue;
-    const auto said = nlohmann::json::parse(reply.text, nullptr, false);
+    const auto said = nlohmann::ordered_json::parse(reply.text, nullptr, false);
     require(!said.is_discarded(), "what is said is JSON");
     require(reply.status == 200 || said.contains("error"), "a refusal says why");
   }
-  require(!nlohmann::json::parse(service.recent(0, 10).text, nullptr, false).is_discarded(), "recent rows are JSON");
+  require(!nlohmann::ordered_json::parse(service.recent(0, 10).text, nullptr, false).is_discarded(),
+          "recent rows are JSON");
 }
 
 }  // namespace

@@ -325,7 +325,7 @@ std::string model_proto(const Model& model, const ProtoMessage& graph) {
   opset.bytes(1, "").number(2, kOpset);
   proto.number(1, kIrVersion).bytes(2, "remede").message(7, graph).message(8, opset);
   const auto list = [](const std::vector<std::string>& names) {
-    return nlohmann::json(names).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    return nlohmann::ordered_json(names).dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
   };
   proto.message(14, metadata("checksum", fmt::format("{:016x}", checksum(model))));
   proto.message(14, metadata("inputs", list(model.schema.inputs)));

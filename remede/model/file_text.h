@@ -15,7 +15,7 @@
 
 namespace remede::model_text {
 
-inline std::string text(std::string_view words) { return nlohmann::json(words).dump(); }
+inline std::string text(std::string_view words) { return nlohmann::ordered_json(words).dump(); }
 
 // The shortest text that a reader who parses doubles and rounds once to float turns into the same float.
 inline std::string number(float value) {

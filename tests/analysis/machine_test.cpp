@@ -108,7 +108,7 @@ TEST(Machine, TheSearchEndsAtItsWorkLimitAndSaysSo) {
     if (!machine.limited) continue;
     ++limited;
     EXPECT_THAT(machine_text(machine), HasSubstr("work limit"));
-    EXPECT_EQ(nlohmann::json::parse(machine_json(machine))["limited"], true);
+    EXPECT_EQ(nlohmann::ordered_json::parse(machine_json(machine))["limited"], true);
     EXPECT_FALSE(machine.states.empty());
   }
   EXPECT_GT(limited, 2);
@@ -158,7 +158,7 @@ TEST(Machine, TextDotSvgAndJsonNameEveryState) {
   EXPECT_THAT(machine_text(machine), HasSubstr("A machine of 2 states. Exact"));
   EXPECT_THAT(machine_dot(machine), HasSubstr("A -> B"));
   EXPECT_THAT(machine_svg(machine), HasSubstr("<svg"));
-  const auto json = nlohmann::json::parse(machine_json(machine));
+  const auto json = nlohmann::ordered_json::parse(machine_json(machine));
   EXPECT_EQ(json["kind"], "exact");
   EXPECT_EQ(json["states"].size(), 2U);
   EXPECT_EQ(json["transitions"].size(), 4U);
@@ -180,7 +180,7 @@ TEST(Machine, OfAnyModelCanBeDrawn) {
       EXPECT_EQ(svg.find("=\"nan"), std::string::npos) << seed;
       EXPECT_EQ(svg.find("=\"inf"), std::string::npos) << seed;
       EXPECT_FALSE(machine_text(machine).empty());
-      EXPECT_TRUE(nlohmann::json::accept(machine_json(machine)));
+      EXPECT_TRUE(nlohmann::ordered_json::accept(machine_json(machine)));
     }
   }
 }

@@ -71,7 +71,7 @@ TEST(Rules, OfAForestTreeByTree) {
   const std::string text = rules_text(model);
   EXPECT_THAT(text, testing::StartsWith("Tree 1\n"));
   EXPECT_THAT(text, HasSubstr("\n\nTree 2\n"));
-  const auto json = nlohmann::json::parse(rules_json(model));
+  const auto json = nlohmann::ordered_json::parse(rules_json(model));
   EXPECT_EQ(json.size(), 7U);
   EXPECT_EQ(json.back()["tree"], 1);
   EXPECT_TRUE(json[0]["steps"].is_null());

@@ -116,7 +116,7 @@ TEST(Trace, TableSaysWhereAReadCameFrom) {
 TEST(Trace, JsonHoldsEveryStep) {
   const Dataset data = generate("fixed-delay", {.sequences = 3});
   const Model model = test::paper_tree();
-  const auto json = nlohmann::json::parse(trace_json(model, trace(model, data, 2)));
+  const auto json = nlohmann::ordered_json::parse(trace_json(model, trace(model, data, 2)));
   ASSERT_EQ(json["steps"].size(), 7U);
   EXPECT_EQ(json["steps"][0]["name"], "0");
   EXPECT_EQ(json["steps"][6]["trees"][0]["reads"][0]["written_at"], 0) << "counted from 0";

@@ -12,7 +12,7 @@
 namespace remede::test {
 namespace {
 
-using nlohmann::json;
+using json = nlohmann::ordered_json;
 using testing::HasSubstr;
 
 class Benchmark : public CliTest {};

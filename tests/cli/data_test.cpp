@@ -13,7 +13,7 @@ namespace remede::test {
 namespace {
 
 using testing::HasSubstr;
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 class DataCli : public CliTest {};
 

@@ -37,9 +37,9 @@ class Explain : public CliTest {
     write_dataset("data.csv", generate("fixed-delay", {.sequences = 30}));
     write("numbers.csv", "sequence,step,x1,y\na,0,0.2,0\na,1,0.9,1.4\na,2,0.1,0.5\nb,0,0.7,30\nb,1,0.1,0.1\n");
   }
-  static nlohmann::json json(const Result& result) {
+  static nlohmann::ordered_json json(const Result& result) {
     EXPECT_EQ(result.code, 0) << result.err;
-    return nlohmann::json::parse(result.out);
+    return nlohmann::ordered_json::parse(result.out);
   }
 };
 

@@ -22,7 +22,7 @@ class FrontierFlags : public CliTest {
     return remede(all);
   }
   static long long numbers_of(const std::string& file) {
-    return nlohmann::json::parse(remede({"show", file, "--json"}).out).at("numbers").get<long long>();
+    return nlohmann::ordered_json::parse(remede({"show", file, "--json"}).out).at("numbers").get<long long>();
   }
 };
 
@@ -31,7 +31,7 @@ TEST_F(FrontierFlags, TheTableMarksWhatWasSavedAndSaysWhy) {
   ASSERT_EQ(r.code, 0) << r.err;
   EXPECT_THAT(r.out, HasSubstr("the best model of each size, on validation data:"));
   EXPECT_THAT(r.out, HasSubstr("* saved: "));
-  const auto j = nlohmann::json::parse(read("sizes/frontier.json"));
+  const auto j = nlohmann::ordered_json::parse(read("sizes/frontier.json"));
   long long before = -1;
   int saved = 0;
   for (const auto& model : j.at("models")) {

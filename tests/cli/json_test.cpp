@@ -14,7 +14,7 @@
 namespace remede::test {
 namespace {
 
-using nlohmann::json;
+using json = nlohmann::ordered_json;
 
 class JsonOutput : public CliTest {
  protected:

@@ -12,7 +12,7 @@ namespace remede::test {
 namespace {
 
 using ::testing::HasSubstr;
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 class ObjectiveFlag : public CliTest {
  protected:

@@ -16,7 +16,7 @@
 namespace remede {
 namespace {
 
-using nlohmann::json;
+using json = nlohmann::ordered_json;
 using test::Result;
 using test::shell;
 using ::testing::HasSubstr;

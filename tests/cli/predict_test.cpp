@@ -134,12 +134,12 @@ TEST_F(Evaluate, ClassificationAsATableAndAsJson) {
   EXPECT_THAT(table.out, HasSubstr("accuracy           0.7500\n"));
   EXPECT_THAT(table.out, HasSubstr("balanced accuracy  0.8333\n"));
   const Result result = remede({"evaluate", "m.json", "d.csv", "--json"});
-  const auto json = nlohmann::json::parse(result.out);
+  const auto json = nlohmann::ordered_json::parse(result.out);
   EXPECT_EQ(json["accuracy"], 0.75);
   EXPECT_NEAR(json["balanced_accuracy"], 5.0 / 6.0, 1e-12);
   EXPECT_NEAR(json["log_loss"], -(3 * std::log(0.7310586) + std::log(0.26894143)) / 4, 1e-6);
   EXPECT_EQ(json["recall"]["odd, \"one\""], 1.0);
-  EXPECT_EQ(json["confusion"], nlohmann::json::parse("[[2, 1], [0, 1]]"));
+  EXPECT_EQ(json["confusion"], nlohmann::ordered_json::parse("[[2, 1], [0, 1]]"));
   EXPECT_EQ(json["steps"], 4);
   EXPECT_EQ(json["sequences"], 2);
 }
@@ -148,7 +148,7 @@ TEST_F(Evaluate, RegressionAsATableAndAsJson) {
   save_model(sum_model(), "m.json");
   write("d.csv", "id,t,a,b,u,v\n1,1,1,1,1,101\n1,2,2,2,5,203\n");
   EXPECT_THAT(remede({"evaluate", "m.json", "d.csv"}).out, HasSubstr("RMSE            1\n"));
-  const auto json = nlohmann::json::parse(remede({"evaluate", "m.json", "d.csv", "--json"}).out);
+  const auto json = nlohmann::ordered_json::parse(remede({"evaluate", "m.json", "d.csv", "--json"}).out);
   EXPECT_EQ(json["rmse"], 1.0);  // one error of 2 among four values
   EXPECT_EQ(json["mae"], 0.5);
   EXPECT_EQ(json["outputs"]["v"]["r2"], 1.0);
@@ -167,8 +167,8 @@ TEST_F(Evaluate, NeedsTargets) {
   const Result unseen = remede({"evaluate", "m.json", "d.csv", "--json"});
   EXPECT_EQ(unseen.code, 0);
   EXPECT_THAT(unseen.err, HasSubstr("'prime'"));
-  EXPECT_EQ(nlohmann::json::parse(unseen.out)["accuracy"], 0.0);
-  EXPECT_EQ(nlohmann::json::parse(unseen.out)["confusion_of_unknown_classes"], nlohmann::json::parse("[1, 0]"));
+  EXPECT_EQ(nlohmann::ordered_json::parse(unseen.out)["accuracy"], 0.0);
+  EXPECT_EQ(nlohmann::ordered_json::parse(unseen.out)["confusion_of_unknown_classes"], nlohmann::ordered_json::parse("[1, 0]"));
   write("d.csv", "id,t,x,y\n1,1,0.25,prime\n1,2,0.25,even\n");
   EXPECT_THAT(remede({"evaluate", "m.json", "d.csv"}).out, HasSubstr("  (not seen in training)     1           0"));
   // The report counts in the same way.

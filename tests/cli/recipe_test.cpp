@@ -10,7 +10,7 @@
 namespace remede {
 namespace {
 
-using nlohmann::json;
+using json = nlohmann::ordered_json;
 using test::CliTest;
 using test::Result;
 using test::shell;

@@ -53,7 +53,7 @@ TEST_F(Rename, BadNamesLeaveNothingBehind) {
 TEST_F(Rename, ShowSaysTheSizeAsJson) {
   save_model(model_of_snow(), "m.json");
   const Result result = remede({"show", "m.json", "--json"});
-  const auto json = nlohmann::json::parse(result.out);
+  const auto json = nlohmann::ordered_json::parse(result.out);
   EXPECT_EQ(json["numbers"], 14);
   EXPECT_EQ(json["cells"], 2);
   EXPECT_EQ(json["splits"], 0);

@@ -11,7 +11,7 @@
 namespace remede::test {
 namespace {
 
-using nlohmann::json;
+using json = nlohmann::ordered_json;
 using testing::HasSubstr;
 
 constexpr int kSequences = 100, kSteps = 8;  // sign-memory with delay 1: three blocks of two steps, two delays

@@ -66,7 +66,7 @@ TEST_F(Simplify, ReportsAsJson) {
   write("d.csv", kData);
   const Result result = remede({"simplify", "m.json", "d.csv", "--json"});
   EXPECT_EQ(result.code, 0) << result.err;
-  const auto json = nlohmann::json::parse(result.out);
+  const auto json = nlohmann::ordered_json::parse(result.out);
   EXPECT_EQ(json["nodes_before"], 7);
   EXPECT_EQ(json["nodes_after"], 3);
   int nodes = 0;

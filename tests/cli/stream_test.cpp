@@ -85,7 +85,7 @@ TEST_F(StreamVerb, ContinuesWhereItStopped) {
   const std::string whole = remede({"stream", "m.json", "-q"}, rows).out;
   const std::size_t cut = rows.find('\n', rows.size() / 2) + 1;
   const std::string first = remede({"stream", "m.json", "-q", "--state", "s"}, rows.substr(0, cut)).out;
-  const auto status = nlohmann::json::parse(remede({"stream", "m.json", "--state", "s", "--status"}).out);
+  const auto status = nlohmann::ordered_json::parse(remede({"stream", "m.json", "--state", "s", "--status"}).out);
   EXPECT_EQ(status["bytes"], cut);
   const std::string state = read("s");
   EXPECT_EQ(first + remede({"stream", "m.json", "-q", "--state", "s"}, rows.substr(cut)).out, whole);
@@ -101,7 +101,7 @@ TEST_F(StreamVerb, HalfALineIsLeftForTheNextRun) {
   const std::size_t cut = rows.find('\n', rows.size() / 2) - 2;
   const Result first = remede({"stream", "m.json", "--state", "s"}, rows.substr(0, cut));
   EXPECT_THAT(first.err, HasSubstr("the input ends within a line: it is left for the next run"));
-  const auto status = nlohmann::json::parse(remede({"stream", "m.json", "--state", "s", "--status"}).out);
+  const auto status = nlohmann::ordered_json::parse(remede({"stream", "m.json", "--state", "s", "--status"}).out);
   const auto bytes = status["bytes"].get<std::size_t>();
   EXPECT_EQ(rows[bytes - 1], '\n');
   EXPECT_EQ(first.out + remede({"stream", "m.json", "-q", "--state", "s"}, rows.substr(bytes)).out, whole);
@@ -131,7 +131,7 @@ TEST_F(StreamVerb, NothingIsLostWhenItIsKilled) {
   std::string joined;
   int runs = 0;
   for (bool done = false; !done && runs < 200; ++runs) {
-    const auto status = nlohmann::json::parse(remede({"stream", "m.json", "--state", "s", "--status"}).out);
+    const auto status = nlohmann::ordered_json::parse(remede({"stream", "m.json", "--state", "s", "--status"}).out);
     std::size_t at = 0;  // bytes of the output that the state vouches for: the header and the rows answered
     for (std::uint64_t lines = status["bytes"] == 0 ? 0 : status["rows"].get<std::uint64_t>() + 1; lines > 0; --lines)
       at = whole.find('\n', at) + 1;

@@ -60,7 +60,7 @@ TEST_F(VerifyCommand, Json) {
   write("p.txt", "# both\nalways m1 <= 1\nnever says 1\n");
   const Result result = remede({"verify", "m.json", "--properties", "p.txt", "--json"});
   EXPECT_EQ(result.code, 3);
-  const auto json = nlohmann::json::parse(result.out);
+  const auto json = nlohmann::ordered_json::parse(result.out);
   ASSERT_EQ(json["results"].size(), 2U);
   EXPECT_EQ(json["results"][0]["verdict"], "holds");
   EXPECT_EQ(json["results"][1]["verdict"], "fails");

@@ -22,7 +22,7 @@ TEST_F(WholeWay, ThroughPipes) {
   const Result scores =
       shell("$remede generate fixed-delay --sequences 20 --seed 2 | $remede evaluate model.json - --json");
   EXPECT_EQ(scores.code, 0) << scores.err;
-  const auto json = nlohmann::json::parse(scores.out);
+  const auto json = nlohmann::ordered_json::parse(scores.out);
   EXPECT_EQ(json["steps"], 140);
   EXPECT_EQ(json["sequences"], 20);
   EXPECT_GT(json["accuracy"], 0.5);
@@ -50,7 +50,7 @@ TEST_F(WholeWay, AModelFileNamesNoPlaceAndNoTime) {
   EXPECT_THAT(model, testing::Not(HasSubstr("secret")));
   EXPECT_THAT(model, testing::Not(HasSubstr("threads")));
   EXPECT_THAT(model, HasSubstr("\"training_loss\": ["));
-  const auto json = nlohmann::json::parse(model);
+  const auto json = nlohmann::ordered_json::parse(model);
   EXPECT_FALSE(json["training"]["training_loss"].empty());
   EXPECT_FALSE(json["training"]["validation_loss"].empty());
 }

@@ -15,7 +15,7 @@
 namespace remede {
 namespace {
 
-using nlohmann::json;
+using json = nlohmann::ordered_json;
 
 struct Case {
   std::string name;

@@ -16,7 +16,7 @@
 namespace remede::laws {
 namespace {
 
-using nlohmann::json;
+using json = nlohmann::ordered_json;
 
 double number_of(const json& j) {
   if (j.is_null()) return std::numeric_limits<double>::quiet_NaN();

@@ -13,7 +13,7 @@
 namespace remede {
 namespace {
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 std::string between(const std::string& text, const std::string& open, const std::string& close) {
   const std::size_t at = text.find(open) + open.size();

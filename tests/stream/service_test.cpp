@@ -12,7 +12,7 @@
 namespace remede {
 namespace {
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 using ::testing::HasSubstr;
 
 Model snow_by_station() {

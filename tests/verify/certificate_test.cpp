@@ -15,7 +15,7 @@
 namespace remede::test {
 namespace {
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 // Runs tools/check_certificate.py; whether it says that all is right.
 class CertificateFolder {
