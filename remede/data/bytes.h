@@ -4,7 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
+
+#include "remede/schema/schema.h"
 
 namespace remede {
 
@@ -13,6 +16,7 @@ struct ByteSource {
   std::string name;        // for messages
   std::uint64_t size = 0;  // in all; 0: not known
   std::function<std::size_t(char* to, std::size_t room)> read;
+  std::optional<Task> task = {};  // where the format says what the last column is
 };
 
 // The first bytes of a source, and a source of all of them.

@@ -178,15 +178,32 @@ void suggest_roles(const RawDataset& raw, const Roles& roles, Description& to) {
   }
 }
 
+// Names that are numbers, but do not count the columns, may be the first row of a table without a header.
+bool is_named_by_data(const RawDataset& raw) {
+  bool counting = true;
+  double last = 0.0;
+  for (const RawInput& input : raw.inputs) {
+    double value = 0.0;
+    if (input.gap) continue;
+    if (parse_cell(input.name, value) != CellKind::kNumber) return false;
+    counting = counting && (&input == raw.inputs.data() || value == last + 1);
+    last = value;
+  }
+  return !raw.inputs.empty() && (!counting || last != std::floor(last));
+}
+
 void suggest(const RawDataset& raw, const Roles& roles, Description& to) {
   const Schema& schema = raw.data.schema;
+  if (is_named_by_data(raw))
+    to.suggestions.push_back(
+        "the columns have numbers as names: if the file has no header line, --names NAME,NAME,...");
   suggest_roles(raw, roles, to);
   if (!to.has_target)
     to.suggestions.push_back(
         raw.inputs.empty()
             ? "no target column: --target COLUMN"
             : fmt::format("no target column: --target COLUMN (the last column is {})", shown(raw.inputs.back().name)));
-  const bool numbers = to.has_target && schema.task == Task::kClassification && !roles.task &&
+  const bool numbers = to.has_target && schema.task == Task::kClassification && !raw.task_stated &&
                        std::all_of(schema.classes.begin(), schema.classes.end(), [](const std::string& c) {
                          double value = 0.0;
                          return parse_cell(c, value) == CellKind::kNumber;

@@ -205,7 +205,9 @@ PiecedFiles::PiecedFiles(const std::string& path, const Roles& roles) : roles_(r
     files_.push_back({one, total_, size});
     total_ += size;
   }
-  const CsvReader first(as_table(open_bytes(name())), roles.format);
+  ByteSource table = as_table(open_bytes(name()));
+  roles_.task = stated_task(table, roles);
+  const CsvReader first(std::move(table), roles.format);
   columns_ = first.columns();
   layout_ = lay_out(name(), columns_, roles, files_.size() > 1);
   if (layout_.id.empty())

@@ -27,6 +27,7 @@ class PiecedFiles {
   const ColumnLayout& layout() const { return layout_; }  // of the first file
   const Schema& schema() const { return schema_; }        // without task, classes and inputs
   const std::string& name() const { return files_.front().path; }
+  const std::optional<Task>& task() const { return roles_.task; }  // where an option or the first file states it
 
   // The sequences of a piece; nothing where none begins in it.
   std::optional<RawDataset> read(std::size_t piece) const;

@@ -278,9 +278,18 @@ Schema schema_of(const Roles& roles, const ColumnLayout& layout) {
   return schema;
 }
 
+// What the option says, else the first file.
+static std::optional<Task> task_of(const std::vector<TableSource>& tables, const Roles& roles) {
+  const auto* const first = tables.empty() ? nullptr : std::get_if<ByteSource>(&tables[0]);
+  return first == nullptr ? roles.task : stated_task(*first, roles);
+}
+
 // `whole`: null where the tables are all there is.
 static RawDataset read_for_training(std::vector<TableSource> tables, const Roles& roles, const WholeTable* whole) {
   Schema schema;
+  if (!tables.empty() && std::holds_alternative<ByteSource>(tables[0]))
+    tables[0] = as_table(std::move(std::get<ByteSource>(tables[0])));
+  const std::optional<Task> task = task_of(tables, roles);
   const auto lay = [&](const std::string& name, const std::vector<std::string>& columns, bool several) {
     ColumnLayout layout = lay_out(name, columns, roles, several);
     schema = schema_of(roles, layout);
@@ -289,7 +298,7 @@ static RawDataset read_for_training(std::vector<TableSource> tables, const Roles
   const auto make = [&](const std::string& name, const ColumnLayout& layout) {
     Table table{Column<float>(roles.store),
                 RowSorter(layout.id, layout.time, roles.strict_time, roles.store),
-                TargetReader(name, layout.targets, roles.task, roles.store),
+                TargetReader(name, layout.targets, task, roles.store),
                 InputReader(layout.inputs, roles.categorical, false),
                 Column<float>(roles.store),
                 Column<std::int32_t>(roles.store),
@@ -298,6 +307,7 @@ static RawDataset read_for_training(std::vector<TableSource> tables, const Roles
     return table;
   };
   RawDataset raw = read_tables(std::move(tables), roles, schema, lay, make, whole);  // lay() sets the schema
+  raw.task_stated = task.has_value();
   if (roles.time_gap) add_time_gap(raw);
   if (raw.data.schema.horizon > 0) add_history(raw);
   shape_targets(raw.data, whole == nullptr);

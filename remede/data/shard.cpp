@@ -81,11 +81,11 @@ Classes classes_of(const std::vector<std::string>& texts) {
   return classes;
 }
 
-void settle_targets(const ShardSummary& all, const std::string& file, const Roles& roles, Schema& schema) {
+void settle_targets(const ShardSummary& all, const std::string& file, const std::optional<Task>& task, Schema& schema) {
   const Classes classes = classes_of(all.classes);
   const std::string column = fmt::format("{}", fmt::join(schema.targets, ", "));
-  const bool many = classes.all_numbers && classes.names.size() > TargetReader::kMostClassNumbers &&
-                    roles.task != Task::kClassification;
+  const bool many =
+      classes.all_numbers && classes.names.size() > TargetReader::kMostClassNumbers && task != Task::kClassification;
   schema.task = all.numbers || many ? Task::kRegression : Task::kClassification;
   if (schema.task == Task::kRegression) {
     for (const std::string& name : classes.names)
@@ -105,7 +105,7 @@ void settle_targets(const ShardSummary& all, const std::string& file, const Role
 
 }  // namespace
 
-ShardFacts merged(const std::vector<ShardSummary>& all, const PiecedFiles& files, const Roles& roles) {
+ShardFacts merged(const std::vector<ShardSummary>& all, const PiecedFiles& files) {
   ShardFacts facts;
   ShardSummary together;
   for (const ShardSummary& one : all) {
@@ -120,7 +120,7 @@ ShardFacts merged(const std::vector<ShardSummary>& all, const PiecedFiles& files
     fail("{}: --shard rows: expected at least two sequences, got {}", files.name(), facts.sequences);
   expect_words_or_numbers(together, files.name());
   facts.schema = files.schema();
-  settle_targets(together, files.name(), roles, facts.schema);
+  settle_targets(together, files.name(), files.task(), facts.schema);
   facts.inputs = std::move(together.inputs);
   return facts;
 }

@@ -36,7 +36,7 @@ struct ShardFacts {
 
 // The result depends on the pieces and not on how they were given to processes. Throws Error where pieces do not fit
 // together. `all`: in the order of the pieces.
-ShardFacts merged(const std::vector<ShardSummary>& all, const PiecedFiles& files, const Roles& roles);
+ShardFacts merged(const std::vector<ShardSummary>& all, const PiecedFiles& files);
 
 class Shard {
  public:

@@ -79,10 +79,24 @@ std::string_view take_up_to(std::string_view& text, char at) {
   return front;
 }
 
+// The target column of the table.
+constexpr std::string_view kClass = "class", kTarget = "target";
+
+// Archives write comments with either sign.
+bool is_comment(std::string_view trimmed) {
+  return trimmed.empty() || trimmed == "\r" || trimmed.front() == '#' || trimmed.front() == '%';
+}
+
 // Holds one line of the file and at most kBatch bytes of rows.
 class TsTable {
  public:
   explicit TsTable(ByteSource source) : name_(source.name), lines_(std::move(source)) { read_head(); }
+
+  // What the file says its last value is.
+  std::optional<Task> task() const {
+    if (!target_) return std::nullopt;
+    return *target_ == kClass ? Task::kClassification : Task::kRegression;
+  }
 
   std::size_t read(char* to, std::size_t room) {
     while (at_ == text_.size()) {
@@ -104,9 +118,9 @@ class TsTable {
     std::string_view line;
     while (lines_.next(line)) {
       line = trim(line);
-      if (line.empty() || line.front() == '#') continue;
+      if (is_comment(line)) continue;
       if (line.front() != '@') fail("{}: expected @data before the first case, got {}", lines_.where(), shown(line));
-      const std::size_t space = std::min(line.find(' '), line.size());
+      const std::size_t space = std::min(line.find_first_of(" \t"), line.size());
       const std::string key = lower(line.substr(0, space));
       if (key == "@data") return;
       take(key, trim(line.substr(space)));
@@ -116,10 +130,12 @@ class TsTable {
 
   void take(const std::string& key, std::string_view value) {
     const bool yes = lower(value.substr(0, 4)) == "true";
+    if (key == "@relation" || key == "@attribute")
+      fail("{}: expected a .ts or CSV file, got {}, as in an ARFF or .tsf file", lines_.where(), key);
     if (key == "@timestamps" && yes)
       fail("{}: expected series without time stamps, got @timeStamps true", lines_.where());
-    if (key == "@classlabel" && yes) target_ = "class";
-    if (key == "@targetlabel" && yes) target_ = "target";
+    if (key == "@classlabel" && yes) target_ = kClass;
+    if (key == "@targetlabel" && yes) target_ = kTarget;
     if (key != "@classlabel" || !yes) return;
     for (std::string_view labels = trim(value.substr(4)); !labels.empty();) {
       const std::string_view label = take_up_to(labels, ' ');
@@ -140,7 +156,7 @@ class TsTable {
     std::string_view line;
     while (lines_.next(line)) {
       line = trim(line);
-      if (line.empty() || line.front() == '#') continue;
+      if (is_comment(line)) continue;
       begin_case(line);
       return true;
     }
@@ -157,7 +173,7 @@ class TsTable {
         fail("{}: expected at least one channel and the {} behind it, got {}", lines_.where(), *target_, shown(line));
       label_ = trim(line.substr(colon + 1));
       line = line.substr(0, colon);
-      if (target_ == "class" && !classes_.empty() && label_ != "?" && !classes_.contains(label_))
+      if (target_ == kClass && !classes_.empty() && label_ != "?" && !classes_.contains(label_))
         fail("{}: expected one of the classes that @classLabel names, got {}", lines_.where(), shown(label_));
     }
     const auto channels = static_cast<std::size_t>(std::count(line.begin(), line.end(), ':')) + 1;
@@ -227,11 +243,18 @@ bool looks_like_ts(std::string_view head) {
     const std::size_t end = head.find('\n');
     const std::string_view line = trim(head.substr(0, end));
     if (line.starts_with('@')) return true;
-    if (!line.empty() && line != "\r" && !line.starts_with('#')) return false;
+    if (!is_comment(line)) return false;
     if (end == std::string_view::npos) return false;
     head.remove_prefix(end + 1);
   }
   return false;
+}
+
+std::optional<Task> stated_task(const ByteSource& table, const Roles& roles) {
+  if (roles.task || !table.task) return roles.task;
+  const std::string_view column = *table.task == Task::kClassification ? kClass : kTarget;
+  const bool own = roles.target.empty() || (roles.target.size() == 1 && roles.target[0] == column);
+  return own ? table.task : std::nullopt;
 }
 
 ByteSource as_table(ByteSource source) {
@@ -245,6 +268,7 @@ ByteSource ts_as_table(ByteSource source) {
   ByteSource table;
   table.name = source.name;
   const auto made = std::make_shared<TsTable>(std::move(source));
+  table.task = made->task();
   table.read = [made](char* to, std::size_t room) { return made->read(to, room); };
   return table;
 }

@@ -65,7 +65,7 @@ Rows::Rows(const std::string& path, const Roles& roles, const Config& config, Pe
   read.put(static_cast<std::uint64_t>(1 + (peers == nullptr ? 0 : peers->others())));
   std::vector<ShardSummary> summaries;
   for (const std::string& answer : expect(read)) take_bytes(answer, summaries.emplace_back());
-  facts_ = merged(summaries, here_.files(), roles);
+  facts_ = merged(summaries, here_.files());
   expect_together();
   ByteWriter agree = rows_job(RowsJob::kAgree);
   put_all(agree, facts_);

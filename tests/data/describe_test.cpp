@@ -13,12 +13,21 @@ namespace {
 using testing::bytes_of;
 using ::testing::Contains;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 Description describe_text(const std::string& text, Roles roles = {}) {
   roles.need_target = false;
   std::vector<TableSource> files;
   files.push_back(bytes_of(text));
   return describe(read_raw(std::move(files), roles), roles);
+}
+
+TEST(Describe, NumbersAsNamesMayBeTheFirstRow) {
+  const auto suggested = [](const std::string& text) { return describe_text(text).suggestions; };
+  EXPECT_THAT(suggested("0.5,0.25,7\n1,2,3\n"), Contains(HasSubstr("--names NAME,NAME")));
+  EXPECT_THAT(suggested("5,3\n1,2\n"), Contains(HasSubstr("--names NAME,NAME")));
+  EXPECT_THAT(suggested("0,1,2,y\n1,2,3,1\n1,2,3,2\n"), Not(Contains(HasSubstr("--names"))));
+  EXPECT_THAT(suggested("a,b\n1,2\n"), Not(Contains(HasSubstr("--names"))));
 }
 
 TEST(Describe, ColumnsSequencesAndClasses) {

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <string>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -11,6 +12,7 @@
 #include "data/same_dataset.h"
 #include "data/source.h"
 #include "remede/data/dataset.h"
+#include "remede/data/describe.h"
 
 namespace remede {
 namespace {
@@ -149,6 +151,38 @@ TEST(Formats, TsFilesOfUnequalLengthWithMissingValues) {
             "data.csv: line 1: expected series without time stamps, got @timeStamps true");
   EXPECT_EQ(error_of([&] { read_dataset(bytes_of("@problemName p\n"), Roles{}); }),
             "data.csv: expected @data and cases after it, got the end of the file");
+}
+
+// A class may be one of many numbers, and a target one of few.
+TEST(Formats, ATsFileSaysItself) {
+  std::string classes = "% Weka's comments\r\n%\n@classLabel\ttrue\n@data\n", targets = "@targetLabel true\n@data\n";
+  for (int i = 0; i < 60; ++i) {
+    classes += fmt::format("{},1:{}\n", i, i % 30);
+    targets += fmt::format("{},1:{}\n", i, i % 3);
+  }
+  const Dataset many = read_dataset(bytes_of(classes), Roles{});
+  EXPECT_EQ(many.schema.task, Task::kClassification);
+  EXPECT_EQ(many.schema.classes.size(), 30U);
+  EXPECT_EQ(read_dataset(bytes_of(targets), Roles{}).schema.task, Task::kRegression);
+  std::vector<TableSource> three;
+  three.push_back(bytes_of("@classLabel true\n@data\n5:1\n2:2\n3:3\n"));
+  EXPECT_TRUE(describe(read_raw(std::move(three), Roles{}), Roles{}).suggestions.empty());
+  Roles numbers;
+  numbers.task = Task::kRegression;
+  EXPECT_EQ(read_dataset(bytes_of(classes), numbers).schema.task, Task::kRegression);
+  Roles other;
+  other.target = {"x1"};
+  EXPECT_EQ(read_dataset(bytes_of(classes), other).schema.task, Task::kRegression);
+}
+
+TEST(Formats, RelativesOfTsFilesAreRefused) {
+  const auto refused = [](const std::string& text) {
+    return error_of([&] { read_dataset(bytes_of(text, 1000, "p.arff"), Roles{}); });
+  };
+  EXPECT_EQ(refused("% made by hand\n@relation p\n@attribute a numeric\n@data\n1,2,a\n"),
+            "p.arff: line 2: expected a .ts or CSV file, got @relation, as in an ARFF or .tsf file");
+  EXPECT_EQ(refused("@attribute series_name string\n@frequency yearly\n@data\nT1:1,2\n"),
+            "p.arff: line 1: expected a .ts or CSV file, got @attribute, as in an ARFF or .tsf file");
 }
 
 TEST(Formats, SeveralFilesAreSequencesOfTheirOwn) {

@@ -48,7 +48,7 @@ class Shards : public ::testing::Test {
       shards.emplace_back(files, roles, kDataPieces * p / processes, kDataPieces * (p + 1) / processes);
       summaries.push_back(shards.back().summary());
     }
-    const ShardFacts facts = merged(summaries, files, roles);
+    const ShardFacts facts = merged(summaries, files);
     std::vector<std::pair<int, std::size_t>> all;
     for (std::size_t p = 0; p < processes; ++p) {
       shards[p].agree(facts, facts.first[p]);
@@ -68,7 +68,7 @@ class Shards : public ::testing::Test {
     for (std::size_t p = 0; p < processes; ++p)
       summaries.push_back(
           Shard(files, roles, kDataPieces * p / processes, kDataPieces * (p + 1) / processes).summary());
-    return merged(summaries, files, roles);
+    return merged(summaries, files);
   }
 
   const std::filesystem::path folder_ =
@@ -146,7 +146,7 @@ TEST_F(Shards, ManyNumbersOrOneFractionMakeARegression) {
       // A piece alone looks like classes; its values must still be the numbers.
       const PiecedFiles files(path, {});
       Shard shard(files, {}, 0, kDataPieces);
-      const ShardFacts facts = merged({shard.summary()}, files, {});
+      const ShardFacts facts = merged({shard.summary()}, files);
       shard.agree(facts, 0);
       RawDataset chunk = shard.chunk();
       for (const std::uint64_t n : {0U, 155U, 299U}) shard.append(n, 0, 1, 0, chunk);
