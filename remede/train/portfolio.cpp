@@ -131,18 +131,23 @@ std::uint64_t scaled_round(const Config& config, std::size_t folds, std::uint64_
   return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(static_cast<double>(updates) * scale));
 }
 
-// Signals are seldom learned in an event stage: it should not take most of the time.
+// Signals are seldom learned in an event stage: it should not take most of the time. Nor should a stage that long
+// sequences make expensive and in which no start does better than a constant, where other forms are tried after it.
 void doubt_events(const Config& config, const TrainingData& data, std::size_t folds, double signal_loss,
                   Portfolio& stage) {
   const Recipe& recipe = config.recipe;
-  if (!(signal_loss < recipe.event_signal_share * constant_loss(data.objective, data.validation))) return;
   const StartPlan& plan = stage.starts.front();
   const double steps_of_update = mean_length(data.training) * std::max<double>(plan.batch, kLanes);
+  const double constant = constant_loss(data.objective, data.validation);
+  const bool signals = signal_loss < recipe.event_signal_share * constant;
+  const bool others = config.form != FormChoice::kPaper && config.leaf_output != LeafOutput::kConstant;
+  const bool expensive = others && static_cast<double>(plan.first_round) * steps_of_update > recipe.event_doubted_steps;
+  if (!signals && !expensive) return;
   const std::uint64_t updates =
       scaled_round(config, folds, event_updates(recipe, recipe.event_signal_steps, steps_of_update));
   if (updates >= plan.first_round) return;
   stage.trial = updates;
-  stage.lifted = recipe.event_lifted * signal_loss;
+  stage.lifted = signals ? recipe.event_lifted * signal_loss : recipe.event_doubted_share * constant;
 }
 
 // Noise on every value. Where there are more data, starts with noise did not do better on validation data; nor where

@@ -148,7 +148,7 @@ TEST(Portfolio, EffortScalesStartsAndUpdates) {
 }
 
 TEST(Portfolio, EventStagesAreShortWhereASimplerModelPredictsWell) {
-  TrainingData data = recordings(40, 500);
+  TrainingData data = recordings(40, 300);
   data.validation = data.training;
   const Config config;
   const double constant = constant_loss(data.objective, data.validation);
@@ -163,6 +163,23 @@ TEST(Portfolio, EventStagesAreShortWhereASimplerModelPredictsWell) {
   TrainingData brief = recordings(600, 20);
   brief.validation = brief.training;
   EXPECT_EQ(trial(brief, 0.5 * constant), 0U) << "few steps are cheap";
+}
+
+TEST(Portfolio, EventStagesOfLongSequencesAreShortUntilAStartLearns) {
+  TrainingData data = recordings(40, 1000);
+  data.validation = data.training;
+  Config config;
+  const Portfolio stage = draw_portfolios(config, data).front();
+  const double constant = constant_loss(data.objective, data.validation);
+  EXPECT_GT(stage.trial, 0U);
+  EXPECT_LT(stage.trial, stage.starts.front().first_round);
+  EXPECT_NEAR(stage.lifted, config.recipe.event_doubted_share * constant, 1e-9);
+  EXPECT_LT(draw_portfolios(config, data, 1, 0.5 * constant).front().lifted, stage.lifted);
+  config.form = FormChoice::kPaper;
+  EXPECT_EQ(draw_portfolios(config, data).front().trial, 0U) << "no other stage follows";
+  config.form = FormChoice::kAuto;
+  config.recipe.event_doubted_steps = 1e12;
+  EXPECT_EQ(draw_portfolios(config, data).front().trial, 0U);
 }
 
 // Steps one after the other in the first rounds of all stages, which is what time is made of: sixteen sequences go side
