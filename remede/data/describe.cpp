@@ -34,6 +34,8 @@ void describe_numbers(std::vector<float> values, ColumnDescription& to) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
   to.median = static_cast<double>(*middle);
+  if (values.size() % 2 == 0)
+    to.median = (to.median + static_cast<double>(*std::max_element(values.begin(), middle))) / 2;
 }
 
 void count_words(const std::vector<std::string>& names, const std::vector<std::size_t>& counts, ColumnDescription& to) {

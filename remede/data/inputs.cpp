@@ -11,25 +11,6 @@
 #include "remede/data/number.h"
 
 namespace remede {
-namespace {
-
-// 1.5kg, 0x1F, 31.12.2024: more often a number gone wrong than a category.
-bool begins_like_a_number(std::string_view text) {
-  const std::size_t at = text.find_first_not_of("+-.,");
-  return at != std::string_view::npos && text[at] >= '0' && text[at] <= '9';
-}
-
-// 19,97
-bool has_decimal_comma(std::string_view text) {
-  std::string pointed(text);
-  const std::size_t comma = pointed.find(',');
-  if (comma == std::string::npos) return false;
-  pointed[comma] = '.';
-  double value = 0.0;
-  return parse_cell(pointed, value) == CellKind::kNumber;
-}
-
-}  // namespace
 
 InputReader::InputReader(const std::vector<std::string>& names, const std::vector<std::string>& categorical, bool known)
     : names_(names), columns_(names.size()), known_(known) {

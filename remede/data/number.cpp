@@ -67,6 +67,30 @@ CellKind parse_cell(std::string_view cell, double& value) {
   return std::isnan(value) ? CellKind::kMissing : CellKind::kNumber;
 }
 
+bool begins_like_a_number(std::string_view text) {
+  constexpr std::string_view kSigns[] = {"+",      "-",      ".",      ",",      " ",      "$",
+                                         "<",      ">",      "=",      "~",      "\u20ac", "\u00a3",
+                                         "\u00a5", "\u2212", "\u2264", "\u2265", "\u2248", "\u00a0"};
+  for (bool sign = true; sign;) {
+    sign = false;
+    for (const std::string_view one : kSigns)
+      if (text.starts_with(one)) {
+        text.remove_prefix(one.size());
+        sign = true;
+      }
+  }
+  return !text.empty() && text[0] >= '0' && text[0] <= '9';
+}
+
+bool has_decimal_comma(std::string_view text) {
+  std::string pointed(text);
+  const std::size_t comma = pointed.find(',');
+  if (comma == std::string::npos) return false;
+  pointed[comma] = '.';
+  double value = 0.0;
+  return parse_cell(pointed, value) == CellKind::kNumber;
+}
+
 std::string lower(std::string_view text) {
   std::string out(text);
   for (char& c : out)

@@ -22,6 +22,10 @@ enum class CellKind { kNumber, kMissing, kText };
 // null, ?. Spaces around it and a leading + are allowed.
 CellKind parse_cell(std::string_view cell, double& value);
 
+// 1.5kg, $12, <5, 31.12.2024: more often a number gone wrong than a word.
+bool begins_like_a_number(std::string_view text);
+bool has_decimal_comma(std::string_view text);  // 19,97
+
 std::string_view trim(std::string_view text);  // without the spaces and tabs at its ends
 std::string lower(std::string_view text);      // A to Z as a to z
 bool is_one_of(std::string_view word, std::span<const std::string_view> list);

@@ -159,8 +159,8 @@ void RowSorter::check_text_times() const {
     if (differ_in_digits(times_[r], times_[0]) && !day_or_month_first(times_[r])) continue;
     fail(
         "{}: expected times that can be put in order (numbers, dates as YYYY-MM-DD HH:MM:SS, texts that differ only in "
-        "their digits), got {}; --time none keeps the order of the rows",
-        where(r, time_column_), shown(times_[r]));
+        "their digits, year before month), got {}; --time none --ignore {} keeps the order of the rows",
+        where(r, time_column_), shown(times_[r]), time_column_);
   }
 }
 
@@ -176,6 +176,7 @@ void RowSorter::sort_by_time(StepOrder& order) {
     if (!std::is_sorted(begin, end, is_earlier)) {
       if (!checked) check_text_times();
       checked = true;
+      if (number_.empty() && order.moved_text.empty()) order.moved_text = times_[static_cast<std::size_t>(*begin)];
       std::stable_sort(begin, end, is_earlier);
     }
     for (auto row = begin; row != end && row + 1 != end; ++row) {
@@ -194,7 +195,8 @@ void RowSorter::refuse_repeated(std::size_t sequence, std::size_t first, std::si
 }
 
 StepOrder RowSorter::finish() {
-  StepOrder order{Column<std::int64_t>(store_), Column<std::int64_t>(store_), true, 0, Texts(store_), Texts(store_)};
+  StepOrder order{
+      Column<std::int64_t>(store_), Column<std::int64_t>(store_), true, 0, "", Texts(store_), Texts(store_)};
   if (by_ == By::kRow || (together_ && in_order_)) {
     order.row.resize(rows_);
     std::iota(order.row.begin(), order.row.end(), std::int64_t{0});

@@ -32,6 +32,7 @@ struct StepOrder {
   Column<std::int64_t> row;        // (steps) row of each step
   bool as_in_file = true;          // row[s] == s
   std::size_t repeated_times = 0;  // steps whose time is that of the step before
+  std::string moved_text;          // a time where rows were put in the order of texts; else empty
   Texts ids;                       // (sequences) empty without an id column
   Texts times;                     // (steps) empty without a time column
 };

@@ -13,6 +13,7 @@
 #include "remede/data/columns.h"
 #include "remede/data/csv.h"
 #include "remede/data/inputs.h"
+#include "remede/data/number.h"
 #include "remede/data/order.h"
 #include "remede/data/shape.h"
 #include "remede/data/target.h"
@@ -54,6 +55,13 @@ float read_weight(Rows& csv, std::size_t column) {
          : number                         ? "a missing value"
                                           : shown(csv.last_cell()));
   return rounded;
+}
+
+template <typename Rows>
+std::int32_t read_group(Rows& csv, std::size_t column, Interner& groups) {
+  const std::string_view text = csv.text();
+  if (trim(text).empty()) fail("{}: expected the name of a group, got an empty cell", csv.where(column));
+  return static_cast<std::int32_t>(groups.intern(text));
 }
 
 // The folder a file lies in: "bending1" for arem/bending1/dataset1.csv.
@@ -102,7 +110,7 @@ void read_rows(Rows& csv, const ColumnLayout& layout, bool only_file, Table& tab
           table.weight.push_back(read_weight(csv, c));
           break;
         case ColumnPart::kGroup:
-          table.group.push_back(static_cast<std::int32_t>(table.groups.intern(csv.text())));
+          table.group.push_back(read_group(csv, c, table.groups));
           break;
       }
     }
@@ -130,6 +138,7 @@ void put_all_in_order(const StepOrder& order, std::size_t targets, RawDataset& r
   put_in_order(sequences.label, 1, order.row);
   put_in_order(sequences.value, targets, order.row);
   put_in_order(sequences.weight, 1, order.row);
+  put_in_order(raw.step_weight, 1, order.row);
   put_in_order(raw.data.group, 1, order.row);
 }
 
@@ -141,8 +150,7 @@ RawDataset assemble(Table& table, ColumnLayout& layout, Schema schema) {
   Sequences& sequences = data.sequences;
   if (!layout.targets.empty()) table.target.finish(data.schema, sequences);
   raw.unknown_classes = table.target.unknown();
-  for (std::size_t r = 0; r < std::min(table.weight.size(), sequences.weight.size()); ++r)
-    sequences.weight[r] *= table.weight[r];
+  if (!sequences.weight.empty()) raw.step_weight = std::move(table.weight);
   StepOrder order = table.rows.finish();
   raw.inputs = table.inputs.finish();
   sequences.x = std::move(table.x);
@@ -157,6 +165,11 @@ RawDataset assemble(Table& table, ColumnLayout& layout, Schema schema) {
   data.notes = std::move(layout.notes);
   data.schema.id = layout.id;
   data.schema.time = layout.time;
+  if (!order.moved_text.empty())
+    data.notes.push_back(fmt::format(
+        "column {}: rows are put in the order of texts such as {}, which have no date (--time none --ignore "
+        "{} keeps the order of the rows)",
+        shown(layout.time), shown(order.moved_text), layout.time));
   if (order.repeated_times > 0)
     data.notes.push_back(
         fmt::format("column {}: {} step{} the time of the step before; such rows keep their order (--strict-time "
@@ -166,6 +179,12 @@ RawDataset assemble(Table& table, ColumnLayout& layout, Schema schema) {
   for (std::size_t g = 0; g < groups.size(); ++g) data.groups.emplace_back(groups[g]);
   note_empty_inputs(raw);
   return raw;
+}
+
+// A weight is one of the target: it says nothing of the target as an input (add_history), which comes first.
+void weigh(RawDataset& raw) {
+  for (std::size_t t = 0; t < raw.step_weight.size(); ++t) raw.data.sequences.weight[t] *= raw.step_weight[t];
+  raw.step_weight = {};
 }
 
 // Reads the first table with the layout that `lay` makes of its columns, the others like it.
@@ -284,18 +303,25 @@ static std::optional<Task> task_of(const std::vector<TableSource>& tables, const
   return first == nullptr ? roles.task : stated_task(*first, roles);
 }
 
+// --categorical names the target: its values are classes.
+static bool holds_words(const std::vector<std::string>& targets, const std::vector<std::string>& categorical) {
+  return targets.size() == 1 && std::find(categorical.begin(), categorical.end(), targets[0]) != categorical.end();
+}
+
 // `whole`: null where the tables are all there is.
 static RawDataset read_for_training(std::vector<TableSource> tables, const Roles& roles, const WholeTable* whole) {
   Schema schema;
   if (!tables.empty() && std::holds_alternative<ByteSource>(tables[0]))
     tables[0] = as_table(std::move(std::get<ByteSource>(tables[0])));
-  const std::optional<Task> task = task_of(tables, roles);
+  const std::optional<Task> stated = task_of(tables, roles);
   const auto lay = [&](const std::string& name, const std::vector<std::string>& columns, bool several) {
     ColumnLayout layout = lay_out(name, columns, roles, several);
     schema = schema_of(roles, layout);
     return layout;
   };
   const auto make = [&](const std::string& name, const ColumnLayout& layout) {
+    const bool words = !stated && holds_words(layout.targets, roles.categorical);
+    const std::optional<Task> task = words ? Task::kClassification : stated;
     Table table{Column<float>(roles.store),
                 RowSorter(layout.id, layout.time, roles.strict_time, roles.store),
                 TargetReader(name, layout.targets, task, roles.store),
@@ -307,9 +333,10 @@ static RawDataset read_for_training(std::vector<TableSource> tables, const Roles
     return table;
   };
   RawDataset raw = read_tables(std::move(tables), roles, schema, lay, make, whole);  // lay() sets the schema
-  raw.task_stated = task.has_value();
+  raw.task_stated = stated.has_value() || holds_words(raw.data.schema.targets, roles.categorical);
   if (roles.time_gap) add_time_gap(raw);
   if (raw.data.schema.horizon > 0) add_history(raw);
+  weigh(raw);
   shape_targets(raw.data, whole == nullptr);
   expect_distinct_inputs(raw);
   return raw;
@@ -342,6 +369,7 @@ RawDataset read_raw(std::vector<TableSource> tables, const Schema& schema, const
   raw.data.schema.horizon = schema.horizon;
   if (needed.gap) add_time_gap(raw);
   if (needed.history) add_history(raw);
+  weigh(raw);
   shape_targets(raw.data, need_target);
   set_aside_unknown(raw.data, raw.unknown_classes, need_target);
   return raw;

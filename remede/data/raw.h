@@ -25,6 +25,7 @@ struct RawInput {
 struct RawDataset {
   Dataset data;                              // its schema has no inputs yet; x is (steps, inputs)
   std::vector<RawInput> inputs;              // in the order of the file
+  Column<float> step_weight;                 // (steps) the weight column, until weigh() applies it; or empty
   bool task_stated = false;                  // by an option or by the file
   std::vector<std::string> unknown_classes;  // found where targets were needed, and not in the schema
 };

@@ -141,7 +141,10 @@ Survey survey(std::vector<TableSource> tables, const TableFormat& format) {
     to.rows = std::max(to.rows, column.rows);
     to.columns.push_back(described(column));
     const std::string& name = column.name;
-    const std::string role = likely_role(name);
+    if (name.empty()) continue;
+    std::string role = likely_role(name);
+    const bool ordered = to.columns.back().type == "number" || to.columns.back().type == "date";
+    if (role == "time" && (!ordered || column.missing > 0)) role = "";
     if (!role.empty()) {
       to.columns.back().role = role + "?";
       to.suggestions.push_back(fmt::format("{} may be the {}: --{} {}", shown(name), role, role, name));
@@ -151,10 +154,11 @@ Survey survey(std::vector<TableSource> tables, const TableFormat& format) {
       to.suggestions.push_back(
           fmt::format("{} holds more than {} different words: --ignore {}", shown(name), kMostWords, name));
     }
+    const bool few = column.words.size() + std::min(column.numbers, kMostWords) <= kMostWords;
     if (to.columns.back().type == "mixed")
-      to.suggestions.push_back(
-          fmt::format("{} holds numbers in {} rows and words in {}: --categorical {} or --ignore {}", shown(name),
-                      column.numbers, column.texts(), name, name));
+      to.suggestions.push_back(fmt::format("{} holds numbers in {} rows and words in {}: {}--ignore {}", shown(name),
+                                           column.numbers, column.texts(),
+                                           few ? fmt::format("--categorical {} or ", name) : "", name));
     if (column.infinite > 0)
       to.suggestions.push_back(
           fmt::format("{} holds {} numbers that do not fit a float: --ignore {}", shown(name), column.infinite, name));

@@ -123,6 +123,20 @@ std::int32_t TargetReader::known_class(const Cell& cell, std::string_view text) 
   return by_truth == classes_.end() ? -1 : static_cast<std::int32_t>(by_truth - classes_.begin());
 }
 
+// Classes of which one is 7,1 or many begin like numbers are more likely amounts that cannot be read.
+void TargetReader::refuse_damaged_numbers() const {
+  std::size_t damaged = 0;
+  for (std::size_t i = 0; i < cells_.size(); ++i) {
+    const std::string_view text = texts_.texts()[i];
+    if (cells_[i].kind != CellKind::kText || !begins_like_a_number(trim(text))) continue;
+    if (has_decimal_comma(trim(text)))
+      fail("{}: expected a number with a decimal point, got {} with a comma (for classes, use --task classification)",
+           cells_[i].where, shown(text));
+    if (++damaged > kMostClassNumbers)
+      fail("{}: expected a number, got {} (for classes, use --task classification)", cells_[i].where, shown(text));
+  }
+}
+
 // From numbered cells to values; there is one target.
 void TargetReader::become_numbers() {
   std::vector<float> value_of_cell;
@@ -195,6 +209,7 @@ template void TargetReader::read(FrameReader&, std::size_t, std::size_t);
 
 void TargetReader::finish(Schema& schema, Sequences& sequences) {
   if (mode_ == Mode::kUndecided) {
+    refuse_damaged_numbers();
     const bool whole = std::all_of(cells_.begin(), cells_.end(), [](const Cell& cell) {
       return cell.kind != CellKind::kNumber || std::floor(cell.value) == cell.value;
     });

@@ -70,6 +70,7 @@ class TargetReader {
   void read_label(Rows& csv, std::size_t column);
   void add_cell(std::string where);
   std::int32_t known_class(const Cell& cell, std::string_view text) const;
+  void refuse_damaged_numbers() const;
   void become_numbers();
   std::vector<std::string> number_classes();
   void finish_labels(Schema& schema, Sequences& sequences);

@@ -170,17 +170,21 @@ void check(const Objective& objective, Task task, int targets, const std::string
   if (targets != 1) fail("{}: expected one target with the objective quantile, got {}", where, targets);
 }
 
-void check_targets(const Objective& objective, const Sequences& data) {
-  if (target_scale(objective) != TargetScale::kByMean) return;
+double check_signs(const Objective& objective, const Sequences& data) {
   double most = 0;
-  for (std::size_t t = 0; t < data.steps(); ++t) {
+  for (std::size_t t = 0; t < data.steps() && target_scale(objective) == TargetScale::kByMean; ++t) {
     if (data.weight[t] == 0.0F) continue;
     for (const float v : truth_at(data, t).value) {
       if (v < 0.0F) fail("expected targets of at least 0 with the objective {}, got {}", word_of(objective), v);
       most = std::max(most, static_cast<double>(v));
     }
   }
-  if (most == 0) fail("expected some target above 0 with the objective {}, got none", word_of(objective));
+  return most;
+}
+
+void check_targets(const Objective& objective, const Sequences& data) {
+  if (target_scale(objective) == TargetScale::kByMean && check_signs(objective, data) == 0)
+    fail("expected some target above 0 with the objective {}, got none", word_of(objective));
 }
 
 int outputs_of(const Objective& objective, int targets) {

@@ -65,7 +65,9 @@ std::optional<Loss> loss_of_word(std::string_view word);
 // Throws Error naming `where` when quantiles are not as they must be, or are given to another objective, or when the
 // objective is not one of this task or for so many targets.
 void check(const Objective& objective, Task task, int targets, const std::string& where);
-// Throws Error when a target is one that the objective cannot have: a negative count.
+// Throws Error when a target is one that the objective cannot have: a negative count. Gives the largest count.
+double check_signs(const Objective& objective, const Sequences& data);
+// The same, for training: also when all counts are 0.
 void check_targets(const Objective& objective, const Sequences& data);
 
 // Outputs of a tree: one for each class or target, or one for each quantile of the target.

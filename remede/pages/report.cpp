@@ -159,7 +159,9 @@ std::string trace_section(const Model& model, const Dataset& data, const Predict
 std::string settings_section(const Model& model, const ReportOptions& options) {
   std::string body;
   if (!options.command.empty())
-    body += html::paragraph("This command reproduces the model bit for bit from the same training data:") +
+    body += html::paragraph(
+                "This command trains the model from the same training data. Options that a model does not record have "
+                "to be added as they were given: --weight, --split, --validation, --test, and how the file is read:") +
             fmt::format("<pre>{}</pre>\n", xml_escaped(options.command));
   std::vector<std::vector<std::string>> rows;
   for (const auto& [name, value] : model.training.settings) rows.push_back({xml_escaped(name), xml_escaped(value)});

@@ -35,6 +35,11 @@ std::string train_command(const Model& model) {
              shell_quoted(schema.time.empty() ? "none" : schema.time);
   for (const std::string& target : schema.targets) command += " --target " + shell_quoted(target);
   command += schema.task == Task::kClassification ? " --task classification" : " --task regression";
+  if (schema.target_per == TargetPer::kSequence) command += " --target-per sequence";
+  if (schema.horizon > 0) command += fmt::format(" --horizon {}", schema.horizon);
+  if (schema.time_gap) command += " --time-gap";
+  for (const std::string& column : schema.ignore) command += " --ignore " + shell_quoted(column);
+  for (const std::string& column : schema.categorical) command += " --categorical " + shell_quoted(column);
   for (const HyperParameter& parameter : hyper_parameters())
     if (parameter.saved() && parameter.get(config) != parameter.get(Config()))
       command += " " + parameter.flag() + (parameter.is_switch() ? "" : " " + shell_quoted(parameter.get(config)));

@@ -201,7 +201,9 @@ void add_greedy_trees(const Schema& schema, const std::vector<Prepared>& folds, 
       best = std::move(*grown[i]);
   }
   if (!best) return;
-  found.signal_loss = std::min(found.signal_loss, best->loss);
+  // What such a tree gets wrong in very few steps, and nowhere else, depends on events before them.
+  const bool events = schema.task == Task::kClassification && best->wrong < config.recipe.event_few_wrong;
+  if (!events) found.signal_loss = std::min(found.signal_loss, best->loss);
   found.candidates.push_back(std::move(*best));
 }
 

@@ -52,6 +52,7 @@ void add_unknown(const UnknownTargets& unknown, Score& score) {
 
 Score score(const Model& model, const Sequences& data, int threads) {
   const Objective& objective = model.objective();
+  check_signs(objective, data);
   const Predictions predictions = predict_batch(model, data, threads);
   const auto n_y = static_cast<std::size_t>(model.n_y());
   Score s;

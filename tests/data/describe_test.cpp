@@ -48,7 +48,7 @@ TEST(Describe, ColumnsSequencesAndClasses) {
   EXPECT_EQ(d.columns[2].missing, 1U);
   EXPECT_EQ(d.columns[2].low, 1.0);
   EXPECT_EQ(d.columns[2].high, 9.0);
-  EXPECT_EQ(d.columns[2].median, 5.0);
+  EXPECT_EQ(d.columns[2].median, 4.0);
   EXPECT_EQ(d.columns[3].words[0], (std::pair<std::string, std::size_t>("N", 3)));
   EXPECT_EQ(d.columns[4].role, "target");
   EXPECT_EQ(d.columns[4].words[0], (std::pair<std::string, std::size_t>("up", 3)));

@@ -17,6 +17,7 @@ namespace {
 
 using testing::bytes_of;
 using testing::error_of;
+using ::testing::Not;
 
 TEST(Categories, AFewWordsBecomeAnInputEach) {
   const Dataset data = read_dataset(bytes_of("wind,y\nNW,1\nSE,2\n,3\ncv,0.5\nNW,1.5\n"), Roles{});
@@ -266,6 +267,70 @@ TEST(Names, AreRecognisedInAnySpelling) {
   // A plain name comes before a similar one.
   const Schema both = read_dataset(bytes_of("id,case_id,x,y\n1,1,2,0\n1,2,3,1\n"), Roles{}).schema;
   EXPECT_EQ(both.id, "id");
+}
+
+// A weight of 0 takes a target out of the loss; its value is known all the same.
+TEST(Roles, WeightsDoNotTakeValuesFromTheHistory) {
+  Roles roles;
+  roles.horizon = 1;
+  roles.weight = "w";
+  const Dataset data = read_dataset(bytes_of("id,t,y,w\na,1,1.5,0\na,2,2.5,1\na,3,3.5,3\n"), roles);
+  EXPECT_EQ(data.sequences.x, (std::vector<float>{1.5F, 2.5F, 3.5F}));
+  EXPECT_EQ(data.sequences.weight, (std::vector<float>{1, 3, 0})) << "those of the targets ahead";
+}
+
+TEST(Roles, AmountsThatCannotBeReadAreNoClasses) {
+  const auto refused = [](const std::string& text) { return error_of([&] { read_dataset(bytes_of(text), Roles{}); }); };
+  EXPECT_EQ(
+      refused("x;y\n1;7,1\n2;8,25\n"),
+      "data.csv: line 2, column 'y': expected a number with a decimal point, got '7,1' with a comma (for classes, "
+      "use --task classification)");
+  std::string units = "x,y\n", ages = units;
+  for (int i = 0; i < 40; ++i) {
+    units += fmt::format("{},{}kg\n", i, i);
+    ages += fmt::format("{},{}-{}\n", i, i % 4 * 10, i % 4 * 10 + 9);
+  }
+  EXPECT_EQ(refused(units),
+            "data.csv: line 22, column 'y': expected a number, got '20kg' (for classes, use --task classification)");
+  EXPECT_EQ(read_dataset(bytes_of(ages), Roles{}).schema.classes.size(), 4U);
+  Roles classes;
+  classes.task = Task::kClassification;
+  EXPECT_EQ(read_dataset(bytes_of(units), classes).schema.classes.size(), 40U);
+}
+
+TEST(Roles, AmountsWithASignAreNoWords) {
+  for (const char* cell : {"$12", "\u20ac5", "\u22125", "<5", "~3", "\"$1,200.50\""})
+    EXPECT_THAT(error_of([&] { read_dataset(bytes_of(fmt::format("a,y\n{},1.5\n{},2.5\n", cell, cell)), Roles{}); }),
+                ::testing::HasSubstr("line 2, column 'a': expected a number"))
+        << cell;
+  EXPECT_EQ(read_dataset(bytes_of("a,y\n-,1.5\n$,2.5\n"), Roles{}).schema.inputs.size(), 1U);
+}
+
+TEST(Roles, CategoricalOfTheTargetMeansClasses) {
+  std::string text = "x,y\n";
+  for (int i = 0; i < 40; ++i) text += fmt::format("{},{}\n", i, i);
+  Roles roles;
+  EXPECT_EQ(read_dataset(bytes_of(text), roles).schema.task, Task::kRegression);
+  roles.categorical = {"y"};
+  EXPECT_EQ(read_dataset(bytes_of(text), roles).schema.task, Task::kClassification);
+}
+
+TEST(Roles, AGroupHasAName) {
+  Roles roles;
+  roles.group = "g";
+  EXPECT_EQ(error_of([&] { read_dataset(bytes_of("g,x,y\na,1,1.5\n,2,2.5\n"), roles); }),
+            "data.csv: line 3, column 'g': expected the name of a group, got an empty cell");
+}
+
+TEST(Roles, RowsThatTextsPutInAnotherOrderAreNoted) {
+  const auto notes = [](const std::string& text) { return read_dataset(bytes_of(text), Roles{}).notes; };
+  const std::string moved = "put in the order of texts such as '22:00', which have no date";
+  EXPECT_THAT(notes("id,time,x,y\na,22:00,1,1.5\na,23:00,2,2\na,00:00,3,3\n"),
+              ::testing::Contains(::testing::HasSubstr(moved)));
+  EXPECT_THAT(notes("id,time,x,y\na,22:00,1,1.5\na,23:00,2,2\n"),
+              Not(::testing::Contains(::testing::HasSubstr("order"))));
+  EXPECT_THAT(notes("id,time,x,y\na,2024-01-02,1,1.5\na,2024-01-01,2,2\n"),
+              Not(::testing::Contains(::testing::HasSubstr("order"))));
 }
 
 }  // namespace

@@ -159,6 +159,23 @@ TEST(Objective, PoissonAnswersArePositiveAndFinite) {
   }
 }
 
+TEST(Objective, CountsAreNotNegative) {
+  Sequences data;
+  data.n_x = 1;
+  data.n_y = 1;
+  data.x = {0, 0};
+  data.value = {0, 0};
+  data.weight = {1, 1};
+  data.offset = {0, 2};
+  EXPECT_EQ(check_signs({Loss::kPoisson}, data), 0.0);
+  EXPECT_ANY_THROW(check_targets({Loss::kPoisson}, data)) << "nothing to learn";
+  data.value = {-5, 3};
+  EXPECT_ANY_THROW(check_signs({Loss::kPoisson}, data));
+  EXPECT_NO_THROW(check_signs({Loss::kSquaredError}, data));
+  data.weight[0] = 0;
+  EXPECT_EQ(check_signs({Loss::kPoisson}, data), 3.0);
+}
+
 TEST(Objective, SaysWhatDoesNotFit) {
   const auto refused = [](const Objective& objective, Task task, int targets) {
     try {

@@ -10,6 +10,7 @@
 
 #include "remede/base/error.h"
 #include "remede/base/file.h"
+#include "remede/train/command.h"
 
 namespace remede {
 namespace {
@@ -197,6 +198,22 @@ TEST(Config, FormIsTheRecipesUnlessFixed) {
 TEST(Config, ThePageInDocsIsTheGeneratedOne) {
   const std::string page = read_file(std::string(REMEDE_TESTS_DIR) + "/../docs/parameters.md");
   EXPECT_EQ(page, parameters_page()) << "regenerate it: build/remede train --parameters-page > docs/parameters.md";
+}
+
+TEST(Config, TheCommandOfAModelHasTheRolesThatItRecords) {
+  Model model;
+  model.schema.targets = {"y"};
+  model.schema.target_per = TargetPer::kSequence;
+  model.schema.ignore = {"a b"};
+  model.schema.categorical = {"code"};
+  model.schema.time_gap = true;
+  model.training.settings = settings(Config());
+  const std::string command = train_command(model);
+  for (const char* part : {" --target-per sequence", " --time-gap", " --ignore 'a b'", " --categorical code"})
+    EXPECT_NE(command.find(part), std::string::npos) << part;
+  EXPECT_EQ(command.find("--horizon"), std::string::npos);
+  model.schema.horizon = 3;
+  EXPECT_NE(train_command(model).find(" --horizon 3"), std::string::npos);
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "remede/train/begin.h"
 #include "remede/train/direct.h"
 #include "remede/train/score.h"
+#include "train/small_data.h"
 
 namespace remede {
 namespace {
@@ -121,6 +122,19 @@ TEST(StateMerging, LargeMachinesAreNotFinal) {
     EXPECT_EQ(score(found.candidates.front().copies.front(), folds.front().training).accuracy, 1.0) << task;
     EXPECT_EQ(found.solved, final) << task;
   }
+}
+
+// A static tree knows the trigger, and is wrong at one step in 200 only: what is left is an event, not a signal.
+TEST(DirectModels, VeryFewWrongStepsAreEvents) {
+  Config config;
+  config.threads = 1;
+  const auto signal_loss = [&](int delay) {
+    const Dataset training = testing::fixed_delay(200, 1, delay);
+    const std::vector<Prepared> folds = folds_of_fit(training, nullptr, config);
+    return learn_directly(training.schema, folds, config, [] { return false; }).signal_loss;
+  };
+  EXPECT_TRUE(std::isfinite(signal_loss(10)));
+  EXPECT_FALSE(std::isfinite(signal_loss(200)));
 }
 
 }  // namespace
