@@ -20,11 +20,31 @@ struct UsualNames {
 const UsualNames& usual_names(ColumnPart part) {
   static const UsualNames ids = {
       {"id", "sequence", "seq", "sequence_id", "seq_id", "sequenceid", "series", "series_id"},
-      {"sequenceid", "seqid", "seriesid", "caseid", "case", "caseconceptname", "traceid", "conceptname"}};
+      {"sequenceid", "seqid", "seriesid", "caseid", "case", "caseconceptname", "traceid"}};
   static const UsualNames times = {{"time", "step", "t", "timestamp", "date", "datetime", "time_step", "timestep"},
                                    {"timestep", "timetimestamp", "completetimestamp", "starttimestamp"}};
   static const UsualNames targets = {{"y", "target", "label", "class"}, {"classlabel", "targetlabel", "targetclass"}};
   return part == ColumnPart::kId ? ids : part == ColumnPart::kTime ? times : targets;
+}
+
+const char* word_of(ColumnPart part) {
+  switch (part) {
+    case ColumnPart::kSkip:
+      return "ignored";
+    case ColumnPart::kId:
+      return "id";
+    case ColumnPart::kTime:
+      return "time";
+    case ColumnPart::kInput:
+      return "input";
+    case ColumnPart::kTarget:
+      return "target";
+    case ColumnPart::kWeight:
+      return "weight";
+    case ColumnPart::kGroup:
+      return "group";
+  }
+  return "";
 }
 
 std::string listed(const std::vector<std::string>& names) {
@@ -56,7 +76,9 @@ class Assignment {
   // Gives the column of this name its part. REQUIRES: has(name).
   void take(const std::string& name, ColumnPart part, std::size_t slot = 0) {
     const std::size_t c = number_.find(name)->second;
-    if (taken_[c]) fail("{}: expected one role for column {}, got several", file_, shown(name));
+    if (taken_[c])
+      fail("{}: expected one role for column {}, got {} and {}", file_, shown(name), word_of(layout_.column[c].part),
+           word_of(part));
     taken_[c] = true;
     layout_.column[c] = {part, static_cast<std::uint32_t>(slot)};
   }
@@ -199,7 +221,7 @@ ColumnLayout lay_out(const std::string& file, const std::vector<std::string>& co
   if (!a.is_folder(roles.target))
     for (const std::string& name : roles.target) a.require(name, "--target");
   if (roles.weight) a.require(*roles.weight, "--weight");
-  if (roles.group) a.require(*roles.group, "--split");
+  if (roles.group) a.require(*roles.group, "--group or --split");
   for (const std::string& name : roles.categorical) a.require(name, "--categorical");
   if (roles.id) a.take_id(is_none(*roles.id) ? "" : *roles.id, several && !is_none(*roles.id));
   if (roles.time) a.take_time(is_none(*roles.time) ? "" : *roles.time);
@@ -244,7 +266,7 @@ ColumnLayout lay_out(const std::string& file, const std::vector<std::string>& co
     fail("{}: expected the input columns {}, got the columns {}: missing {}", file, listed(inputs), listed(columns),
          listed(missing));
   if (roles.weight) a.require(*roles.weight, "--weight");
-  if (roles.group) a.require(*roles.group, "--split");
+  if (roles.group) a.require(*roles.group, "--group or --split");
   for (std::size_t i = 0; i < inputs.size(); ++i) a.take(inputs[i], ColumnPart::kInput, i);
   a.layout().inputs = inputs;
   a.take_id(chosen(roles.id, schema.id, "--id"), several && !(roles.id && is_none(*roles.id)));

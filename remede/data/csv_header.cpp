@@ -5,6 +5,7 @@
 
 #include "remede/base/error.h"
 #include "remede/data/csv.h"
+#include "remede/data/number.h"
 
 namespace remede {
 
@@ -214,8 +215,11 @@ void expect_distinct_names(const std::string& file, const std::vector<std::strin
     if (!is_utf8(column)) fail("{}: expected column names in UTF-8, got {}", file, shown(column));
     if (has_control_characters(column))
       fail("{}: expected column names without control characters, got {}", file, shown(column));
-    if (!column.empty() && !names.insert(column).second)
-      fail("{}: expected unique column names, got {} twice", file, shown(column));
+    if (column.empty() || names.insert(column).second) continue;
+    double value = 0;
+    const bool number = parse_cell(column, value) == CellKind::kNumber;
+    fail("{}: expected unique column names, got {} twice{}", file, shown(column),
+         number ? "; if the file has no header line, --names NAME,NAME,..." : "");
   }
 }
 

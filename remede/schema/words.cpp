@@ -26,9 +26,12 @@ bool has_boolean_words(const InputCode& code) {
 
 std::optional<float> value_of_word(const InputCode& code, std::string_view word) {
   auto at = std::find(code.words.begin(), code.words.end(), word);
+  const bool number = word == "0" || word == "1";
   if (at == code.words.end() && has_boolean_words(code))
-    at = std::find_if(code.words.begin(), code.words.end(),
-                      [&](const std::string& known) { return same_in_any_case(word, known); });
+    at = std::find_if(code.words.begin(), code.words.end(), [&](const std::string& known) {
+      const bool yes = same_in_any_case(known, "true") || same_in_any_case(known, "yes");
+      return number ? yes == (word == "1") : same_in_any_case(word, known);
+    });
   return at == code.words.end() ? code.other : code.values[static_cast<std::size_t>(at - code.words.begin())];
 }
 

@@ -76,7 +76,7 @@ TEST(ReadDataset, SaysWhichColumnsThereAre) {
   roles = {};
   roles.target = {"x", "x"};
   EXPECT_EQ(error_of([&] { read("id,x,y\n1,2,3\n", roles); }),
-            "data.csv: expected one role for column 'x', got several");
+            "data.csv: expected one role for column 'x', got target and target");
   std::string wide = "a0";
   for (int i = 1; i < 30; ++i) wide += ",a" + std::to_string(i);
   EXPECT_THAT(error_of([&] { read(wide + "\n"); }), HasSubstr("'a19' and 10 more: name it with --target"));

@@ -55,6 +55,13 @@ TEST(Categories, AreOrderedByTheTargetsOfTheTrainingPartOnly) {
   EXPECT_EQ(learn_code(raw).codes[0].words.back(), "c10");
 }
 
+TEST(Categories, OneAndZeroStandForTrueAndFalse) {
+  const Dataset data = read_dataset(bytes_of("on,y\nTrue,1\nFalse,2.5\nTrue,3\n"), Roles{});
+  const Dataset later = read_dataset(bytes_of("on\n1\n0\ntrue\n1.0\n"), data.schema, Roles{}, false);
+  EXPECT_EQ(later.sequences.x,
+            (std::vector<float>{data.sequences.x[0], data.sequences.x[1], data.sequences.x[0], data.sequences.x[0]}));
+}
+
 TEST(Categories, TwoWordsAndBooleansAreOneInput) {
   const Dataset data = read_dataset(bytes_of("on,shop,y\nYes,a,1\nno,b,2.5\nNO,b,3\n"), Roles{});
   EXPECT_EQ(data.schema.inputs, (std::vector<std::string>{"on", "shop"}));

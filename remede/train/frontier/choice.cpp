@@ -25,12 +25,13 @@ const Entry* default_choice(const std::vector<Entry>& entries, const Recipe& rec
                             std::string& why) {
   const Entry* best = best_within(entries, [](const Entry&) { return true; });
   const double distance = std::max(0.0, constant - best->merit);
-  bool by_size = false;  // something was given up that is more than a standard error
+  bool by_size = false;   // something was given up that is more than a standard error
+  bool too_much = false;  // a model within a standard error gives up too much
   const auto as_good_as = [&](const Entry& e, const Entry& other) {
     const double worse = e.merit - other.merit;
-    if (worse <= recipe.choice_given_up * distance &&
-        as_good(e.units.merit, other.units.merit, other.units.weight, recipe.choice_errors))
-      return true;
+    const bool within = as_good(e.units.merit, other.units.merit, other.units.weight, recipe.choice_errors);
+    if (within && worse <= recipe.choice_given_up * distance) return true;
+    too_much = too_much || within;
     const double times = static_cast<double>(other.size.numbers) / static_cast<double>(std::max(1LL, e.size.numbers));
     const bool worth = times > 1 && worse <= recipe.choice_halving * log(times) / log(2.0) * distance;
     by_size = by_size || worth;
@@ -52,7 +53,11 @@ const Entry* default_choice(const std::vector<Entry>& entries, const Recipe& rec
     why = fmt::format("the best on validation data has {} numbers, but its gain is too small for its size",
                       best->size.numbers);
   else if (chosen == best)
-    why = "the best on validation data: no smaller model is as good within one standard error";
+    why = too_much ? fmt::format(
+                         "the best on validation data: smaller models within one standard error lose more than "
+                         "{:.3g}% of its gain over a constant",
+                         100 * recipe.choice_given_up)
+                   : "the best on validation data: no smaller model is as good within one standard error";
   else
     why = fmt::format("the smallest model with {} that is as good as the best within one standard error", cells);
   return chosen;

@@ -62,8 +62,13 @@ FrontierChoice choose_on_frontier(const std::vector<Candidate>& candidates, cons
   if (frontier::too_few_to_judge(learned, validation, config.recipe))
     choice.frontier.why += fmt::format(
         "; with only {} sequences held out, models were also judged on shifted training sequences", validation.count());
-  if (frontier::too_short_to_judge(learned, validation, config.recipe))
-    choice.frontier.why += "; with so few targets held out, models were also judged on the training data";
+  if (frontier::too_short_to_judge(learned, validation, config.recipe)) {
+    const std::string_view judged = "on validation data";
+    std::string& why = choice.frontier.why;
+    if (const std::size_t at = why.find(judged); at != std::string::npos)
+      why.replace(at, judged.size(), "on validation and training data");
+    why += "; with so few targets held out, both count, and the table shows the first only";
+  }
   const std::vector<const Entry*> shown = shown_entries(entries, chosen);
   choice.frontier.points.resize(shown.size());
   parallel_for(shown.size(), config.threads, [&](std::size_t i, int) {
