@@ -87,6 +87,17 @@ TEST(Fold, KeepsTheAnswers) {
   }
 }
 
+// With inputs of 1e38 a constant in the units of a cell may be more than a float holds.
+TEST(Fold, GivesFiniteNumbers) {
+  Problem problem = runoff_problem();
+  for (float& scale : problem.scaling.x_scale) scale = 3e38F;
+  for (std::uint64_t number = 0; number < 24; ++number) {
+    laws::Parameters p = draw_start(problem, 5, number).parameters;
+    for (std::size_t k = 0; k < p.shape.law.size(); ++k) p[laws::Group::kBias][k] = 50;
+    EXPECT_NO_THROW(check(fold_tree(problem, p), "folded")) << number;
+  }
+}
+
 // Every objective has small models, and they learn.
 TEST(SmallModels, LearnEveryObjective) {
   Sequences all = generate("runoff", {.sequences = 4, .seed = 11}).sequences;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "remede/train/frontier/prune.h"
 
@@ -139,6 +140,9 @@ Tree fold_tree(const Problem& problem, const laws::Parameters& parameters) {
         std::max(largest(p[Group::kInput].subspan(k * n_x, n_x)), largest(p[Group::kEarlier].subspan(k * k_n, k_n)));
     if (unit > 0) rescale_cell(p, k, unit);
   }
+  // Inputs of 1e38 may need a number that no float holds. Such a model is judged as it is, and not chosen.
+  constexpr double kMost = std::numeric_limits<float>::max();
+  for (double& v : p.values) v = std::clamp(v, -kMost, kMost);
   Tree tree = laws::harden(p);
   std::vector<std::size_t> kept;
   for (std::size_t k = 0; k < k_n; ++k)
