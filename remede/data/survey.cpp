@@ -4,8 +4,11 @@
 #include <limits>
 #include <unordered_map>
 
+#include <fmt/format.h>
+
 #include "remede/base/text.h"
 #include "remede/data/columns.h"
+#include "remede/data/csv.h"
 #include "remede/data/describe.h"
 #include "remede/data/number.h"
 #include "remede/data/ts.h"

@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "remede/base/error.h"
+#include "remede/base/text.h"
+#include "remede/data/csv.h"
 #include "remede/data/number.h"
 
 namespace remede {

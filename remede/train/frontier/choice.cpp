@@ -67,6 +67,7 @@ const Entry* default_choice(const std::vector<Entry>& entries, const Recipe& rec
 
 std::vector<const Entry*> best_of_each_size(const std::vector<Entry>& entries) {
   std::vector<const Entry*> order;
+  order.reserve(entries.size());
   for (const Entry& e : entries) order.push_back(&e);
   std::stable_sort(order.begin(), order.end(), [](const Entry* a, const Entry* b) {
     return a->size.numbers != b->size.numbers ? a->size.numbers < b->size.numbers : a->merit < b->merit;
