@@ -189,7 +189,8 @@ void LineSession::write_header(std::string& out) const {
 
 void LineSession::read_number_or_text(std::size_t column, std::string_view cell) {
   double value = 0;
-  if (!cell.empty() && parse_plain_number(cell.data(), value) == cell.data() + cell.size()) {
+  if (!cell.empty() && !inputs_.reads_words(column) &&
+      parse_plain_number(cell.data(), value) == cell.data() + cell.size()) {
     inputs_.number(column, value);
   } else {
     inputs_.text(column, cell);
@@ -239,7 +240,11 @@ void LineSession::read_json(std::string_view line, Row& row) {
     if (value.is_null()) {
       inputs_.missing(c);
     } else if (value.is_number()) {
-      inputs_.number(c, value.get<double>());
+      if (inputs_.reads_words(c)) {
+        inputs_.text(c, value.dump());
+      } else {
+        inputs_.number(c, value.get<double>());
+      }
     } else if (value.is_string()) {
       inputs_.text(c, value.get_ref<const std::string&>());
     } else if (value.is_boolean()) {

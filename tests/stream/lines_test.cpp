@@ -191,5 +191,50 @@ TEST(Rows, WordsNumbersAndTimes) {
   EXPECT_TRUE(std::isnan(row.finish(1.0, 0.0)[1]));
 }
 
+// What the target's past counts as, given as text and, where `number` is one, as a number.
+float past_of(const std::vector<std::string>& classes, const std::string& cell, double number = NAN) {
+  Schema schema;
+  schema.inputs = schema.targets = {"c"};
+  schema.classes = classes;
+  schema.horizon = 1;
+  schema.codes = {{"c", "c", false, classes, {0.0F, 1.0F}, {}}};
+  RowInputs row(schema);
+  row.text(0, cell);
+  const float value = row.finish(NAN, NAN)[0];
+  if (!std::isnan(number)) {
+    row.number(0, number);
+    EXPECT_EQ(row.finish(NAN, NAN)[0], value) << cell;
+  }
+  return value;
+}
+
+TEST(Rows, ThePastOfTheTargetIsAClassAsInAFile) {
+  EXPECT_EQ(past_of({"0.0", "1.0"}, "1.0", 1.0), 1.0F);
+  EXPECT_EQ(past_of({"0.0", "1.0"}, "1", 1.0), 1.0F);
+  EXPECT_EQ(past_of({"0.0", "1.0"}, " +0 ", 0.0), 0.0F);
+  EXPECT_EQ(past_of({"False", "True"}, "TRUE"), 1.0F);
+  EXPECT_EQ(past_of({"False", "True"}, "false"), 0.0F);
+  EXPECT_EQ(past_of({"a", "1.0"}, "1.0"), 1.0F);
+  EXPECT_TRUE(std::isnan(past_of({"a", "1.0"}, "1")));  // by its text only where not all are numbers
+  EXPECT_EQ(past_of({" hi", "lo"}, " hi"), 0.0F);       // spaces belong to a class, as in predict
+  EXPECT_TRUE(std::isnan(past_of({"hi", "lo"}, " hi")));
+  EXPECT_TRUE(std::isnan(past_of({"0.0", "1.0"}, "2", 2.0)));
+  EXPECT_TRUE(std::isnan(past_of({"0.0", "1.0"}, " NA ")));
+}
+
+TEST(Lines, ThePastOfTheTargetInCsvAndJson) {
+  Model model = test::model_of_snow();
+  model.schema.id = model.schema.time = "";
+  model.schema.targets = {"rain"};
+  model.schema.horizon = 1;
+  model.schema.classes = {"0.0", "1.0"};
+  model.schema.codes = {{"rain", "rain", false, {"0.0", "1.0"}, {0.0F, 1.0F}, {}}};
+  LineSession csv(model, {}), json(model, {});
+  feed(csv, "rain,temp\n1.0,1\n");
+  EXPECT_EQ(csv.last().x[0], 1.0F);
+  feed(json, "{\"rain\": 1.0, \"temp\": 1}\n");
+  EXPECT_EQ(json.last().x[0], 1.0F);
+}
+
 }  // namespace
 }  // namespace remede
