@@ -65,6 +65,9 @@ LineSession::LineSession(const Model& model, const LineOptions& options)
   every_row_ = id_ == "row";
   if (id_ == "row" || id_ == "file") id_.clear();
   if (every_row_ && !options.time && !inputs_.needs_time()) time_.clear();  // a row alone has no order
+  for (const std::string& name : {id_, time_})
+    if (!name.empty() && (inputs_.find(name) || id_ == time_))
+      fail("expected one role for column {}, got several", shown(name));
   if (inputs_.needs_time() && time_.empty())
     fail("expected the name of the time column (--time NAME), because the time since the previous step is an input");
   if (options.watch) watch_.emplace(model, inputs_);

@@ -102,6 +102,17 @@ TEST(Lines, HeadersThatDoNotFitAreErrors) {
   EXPECT_THAT(error("day,rain,temp"), HasSubstr("id column"));
 }
 
+TEST(Lines, AColumnHasOneRole) {
+  const Model model = snow_with_id();
+  const auto error = [&](const LineOptions& options) {
+    return testing::error_of([&] { const LineSession session(model, options); });
+  };
+  const std::string several = "expected one role for column 'rain', got several";
+  EXPECT_EQ(error({.id = "rain"}), several);
+  EXPECT_EQ(error({.format = LineFormat::kJson, .time = "rain"}), several);
+  EXPECT_EQ(error({.id = "day"}), "expected one role for column 'day', got several");
+}
+
 TEST(Lines, GoesOnFromItsState) {
   const Model model = snow_with_id();
   const std::string begin = "day,station,rain,temp\n1,a,32,3\n1,b,60,-1\nbad\n", end = "2,a,1,1\n2,b,,4\n";
