@@ -9,6 +9,7 @@
 
 #include "remede/base/error.h"
 #include "remede/base/text.h"
+#include "remede/data/csv.h"
 #include "remede/data/number.h"
 #include "remede/data/raw.h"
 #include "remede/model/checksum.h"
@@ -25,19 +26,6 @@ constexpr int kFileVersion = 1;
 std::string chosen_column(const std::optional<std::string>& given, const std::string& of_model) {
   if (!given) return of_model;
   return *given == "none" ? "" : *given;
-}
-
-void append_text_cell(std::string_view cell, std::string& out) {
-  if (cell.find_first_of(",\"\r\n") == std::string_view::npos) {
-    out += cell;
-    return;
-  }
-  out += '"';
-  for (const char c : cell) {
-    if (c == '"') out += '"';
-    out += c;
-  }
-  out += '"';
 }
 
 std::string json_text(std::string_view text) {
@@ -64,7 +52,8 @@ LineSession::LineSession(const Model& model, const LineOptions& options)
       pool_(model, options.most_ids) {
   every_row_ = id_ == "row";
   if (id_ == "row" || id_ == "file") id_.clear();
-  if (every_row_ && !options.time && !inputs_.needs_time()) time_.clear();  // a row alone has no order
+  time_may_lack_ = every_row_ && !options.time && !inputs_.needs_time();
+  if (time_may_lack_ && format_ == LineFormat::kJson) time_.clear();
   for (const std::string& name : {id_, time_})
     if (!name.empty() && (inputs_.find(name) || id_ == time_))
       fail("expected one role for column {}, got several", shown(name));
@@ -87,7 +76,10 @@ bool LineSession::add(std::string_view line, std::size_t bytes, std::string& out
   if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
   if (position_.lines == 1 && line.starts_with("\xef\xbb\xbf")) line.remove_prefix(3);
   if (trim(line).empty()) return true;
-  if (format_ == LineFormat::kGuess) format_ = trim(line).front() == '{' ? LineFormat::kJson : LineFormat::kCsv;
+  if (format_ == LineFormat::kGuess) {
+    format_ = trim(line).front() == '{' ? LineFormat::kJson : LineFormat::kCsv;
+    if (time_may_lack_ && format_ == LineFormat::kJson) time_.clear();
+  }
   if (format_ == LineFormat::kCsv && header_.empty()) {
     read_header(line);
     write_header(out);
@@ -164,6 +156,7 @@ void LineSession::read_header(std::string_view line) {
            count == 0 ? "none" : "several", shown(fmt::format("{}", fmt::join(names, ", "))));
     return static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
   };
+  if (time_may_lack_ && std::find(names.begin(), names.end(), time_) == names.end()) time_.clear();
   cells_.assign(names.size(), {});
   for (std::size_t c = 0; c < inputs_.columns().size(); ++c)
     cells_[expect(inputs_.columns()[c], "input column")] = {Part::kInput, c};
@@ -185,7 +178,7 @@ void LineSession::write_header(std::string& out) const {
   }
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (i > 0) out += ',';
-    append_text_cell(names[i], out);
+    append_csv_text(names[i], out);
   }
   out += '\n';
 }
@@ -289,15 +282,15 @@ void LineSession::answer(const Row& row, std::string& out) {
 
 void LineSession::answer_csv(const Row& row, std::span<const float> y, std::string& out) const {
   if (!id_.empty()) {
-    append_text_cell(row.id, out);
+    append_csv_text(row.id, out);
     out += ',';
   }
   if (!time_.empty()) {
-    append_text_cell(row.time, out);
+    append_csv_text(row.time, out);
     out += ',';
   }
   if (model_.classifies()) {
-    append_text_cell(model_.schema.classes[static_cast<std::size_t>(arg_max(y))], out);
+    append_csv_text(model_.schema.classes[static_cast<std::size_t>(arg_max(y))], out);
     out += ',';
   } else if (!model_.objective().quantiles.empty()) {
     append_float(out, y[static_cast<std::size_t>(point_output(model_.objective(), 0))]);
@@ -390,6 +383,7 @@ void LineSession::load(std::string_view bytes, const std::string& where) {
          checksum_, found);
   const auto format = static_cast<LineFormat>(reader.number(1));
   const std::string id(reader.text()), time(reader.text()), header(reader.text());
+  if (time_may_lack_ && time.empty()) time_.clear();
   if (id != id_ || time != time_)
     fail("{}: expected the state of streams with the id column {} and the time column {}, got {} and {}", where,
          shown(id_), shown(time_), shown(id), shown(time));

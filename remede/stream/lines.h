@@ -105,6 +105,7 @@ class LineSession {
   std::string id_;    // name of the column; empty: one sequence
   std::string time_;  // name of the column; empty: none
   bool every_row_ = false;
+  bool time_may_lack_ = false;  // a row alone has no order: its time is only copied, from CSV, where it is there
   std::uint64_t checksum_;
   RowInputs inputs_;
   StreamPool pool_;
