@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "remede/base/error.h"
+#include "support/error_of.h"
 #include "support/random_model.h"
 #include "verify/random_property.h"
 
@@ -85,6 +86,38 @@ TEST(Formula, ErrorsSayWhatAndWhere) {
   EXPECT_THAT(error_of(std::string(500, '(') + "x1 >= 1"), testing::HasSubstr("levels of brackets"));
   EXPECT_THAT(error_of("says alarm", true), testing::HasSubstr("assumption: expected inputs only"));
   EXPECT_THAT(error_of("m1 >= 0", true), testing::HasSubstr("assumption"));
+}
+
+TEST(Formula, ANameOfTwoThings) {
+  Model model = small_model();
+  model.schema.task = Task::kRegression;
+  model.schema.horizon = 1;
+  model.schema.classes.clear();
+  model.schema.inputs = {"y", "step", "true", "z"};
+  model.schema.codes.clear();
+  model.schema.targets = {"y", "u", "v"};
+  const auto read = [&](const char* text, bool assumption) {
+    const Formula f = assumption ? parse_assumption(model, text) : parse_formula(model, text, "property");
+    return std::pair(f.atoms.at(0).kind, formula_text(model, f, f.root));
+  };
+  using ::testing::Pair;
+  EXPECT_THAT(read("y <= 120", false), Pair(AtomKind::kAnswer, "y <= 120"));
+  EXPECT_THAT(read("[y] <= 120", false), Pair(AtomKind::kAnswer, "y <= 120"));
+  EXPECT_THAT(read("input.y <= 120", false), Pair(AtomKind::kInput, "input.y <= 120"));
+  EXPECT_THAT(read("input.y missing", false), Pair(AtomKind::kMissing, "input.y missing"));
+  EXPECT_THAT(read("y <= 120", true), Pair(AtomKind::kInput, "input.y <= 120"));
+  EXPECT_THAT(read("input.z <= 120", false), Pair(AtomKind::kInput, "z <= 120"));
+  EXPECT_THAT(read("step <= 120", false), Pair(AtomKind::kStep, "step <= 120"));
+  EXPECT_THAT(read("step <= 120", true), Pair(AtomKind::kStep, "step <= 120"));
+  EXPECT_THAT(read("[step] <= 120", false), Pair(AtomKind::kInput, "[step] <= 120"));
+  EXPECT_THAT(read("[true] >= 1 and true", false), Pair(AtomKind::kInput, "([true] >= 1 and true)"));
+  EXPECT_THAT(testing::error_of([&] { read("w >= 1", false); }),
+              testing::HasSubstr("(input.y, step, true, z, y, u, v"));
+  model.own_objective = {Loss::kQuantile, {0.1F, 0.9F}};
+  model.schema.targets = {"y"};
+  EXPECT_THAT(testing::error_of([&] { read("y <= 120", false); }),
+              testing::HasSubstr("expected an answer (y q0.1, y q0.9) or the input input.y, got 'y'"));
+  EXPECT_THAT(read("[y q0.9] <= 120", false), Pair(AtomKind::kAnswer, "[y q0.9] <= 120"));
 }
 
 TEST(Formula, PropertiesOfAFile) {
