@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <unordered_set>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -20,6 +21,7 @@ namespace {
 
 using LineJson = nlohmann::ordered_json;
 
+constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 constexpr std::string_view kFileMark = "remede state\n";
 constexpr int kFileVersion = 1;
 
@@ -74,7 +76,7 @@ bool LineSession::add(std::string_view line, std::size_t bytes, std::string& out
   position_.bytes += bytes;
   ++position_.lines;
   if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
-  if (position_.lines == 1 && line.starts_with("\xef\xbb\xbf")) line.remove_prefix(3);
+  if (position_.lines == 1 && line.starts_with(kByteOrderMark)) line.remove_prefix(kByteOrderMark.size());
   if (trim(line).empty()) return true;
   if (format_ == LineFormat::kGuess) {
     format_ = trim(line).front() == '{' ? LineFormat::kJson : LineFormat::kCsv;
@@ -85,9 +87,9 @@ bool LineSession::add(std::string_view line, std::size_t bytes, std::string& out
     write_header(out);
     return true;
   }
-  if (format_ == LineFormat::kCsv && line == header_) return true;  // files one after the other
   const std::size_t before = out.size();
   try {
+    if (format_ == LineFormat::kCsv && again_header(line)) return true;
     Row row;
     if (format_ == LineFormat::kCsv) {
       read_csv(line, row);
@@ -145,10 +147,7 @@ void LineSession::read_header(std::string_view line) {
     tabs += c == '\t' ? 1 : 0;
   }
   if (commas == 0 && semicolons + tabs > 0) separator_ = semicolons >= tabs ? ';' : '\t';
-  std::vector<std::string> names;
-  std::string_view cell;
-  unquoted_.clear();
-  for (std::size_t at = 0; read_cell(line, at, cell);) names.emplace_back(trim(cell));
+  const std::vector<std::string> names = cells_of(line);
   const auto expect = [&](const std::string& name, const char* what) {
     const auto count = std::count(names.begin(), names.end(), name);
     if (count != 1)
@@ -163,6 +162,28 @@ void LineSession::read_header(std::string_view line) {
   if (!time_.empty()) cells_[expect(time_, "time column (--time none: do without)")] = {Part::kTime, 0};
   if (!id_.empty()) cells_[expect(id_, "id column (--id none: one sequence)")] = {Part::kId, 0};
   header_ = line;
+  names_ = names;
+}
+
+std::vector<std::string> LineSession::cells_of(std::string_view line) {
+  std::vector<std::string> cells;
+  std::string_view cell;
+  unquoted_.clear();
+  for (std::size_t at = 0; read_cell(line, at, cell);) cells.emplace_back(trim(cell));
+  return cells;
+}
+
+// Files one after the other: the names of the columns once more, which may have another order and a byte order mark.
+bool LineSession::again_header(std::string_view line) {
+  if (line.starts_with(kByteOrderMark)) line.remove_prefix(kByteOrderMark.size());
+  if (line == header_) return true;
+  std::string_view first = trim(line.substr(0, line.find(separator_)));
+  if (first.size() > 1 && first.front() == '"' && first.back() == '"') first = first.substr(1, first.size() - 2);
+  if (std::find(names_.begin(), names_.end(), first) == names_.end()) return false;  // most rows end here
+  const std::vector<std::string> cells = cells_of(line);
+  if (!std::is_permutation(cells.begin(), cells.end(), names_.begin(), names_.end())) return false;
+  read_header(line);
+  return true;
 }
 
 void LineSession::write_header(std::string& out) const {
@@ -217,7 +238,13 @@ void LineSession::read_csv(std::string_view line, Row& row) {
 }
 
 void LineSession::read_json(std::string_view line, Row& row) {
-  const LineJson object = LineJson::parse(line, nullptr, false);
+  std::unordered_set<std::string> keys;
+  const auto expect_once = [&](int depth, LineJson::parse_event_t event, LineJson& key) {
+    if (event == LineJson::parse_event_t::key && depth == 1 && !keys.insert(key.get<std::string>()).second)
+      fail("expected every key once, got {} twice", shown(key.get<std::string>()));
+    return true;
+  };
+  const LineJson object = LineJson::parse(line, expect_once, false);
   if (!object.is_object()) fail("expected a JSON object, got {}", shown(line));
   const auto member = [&](const std::string& name) -> const LineJson& {
     const auto found = object.find(name);
@@ -250,7 +277,12 @@ void LineSession::read_json(std::string_view line, Row& row) {
     }
   }
   if (!time_.empty()) row.time = text_of(member(time_), time_, row.time_json);
-  if (!id_.empty()) row.id = text_of(member(id_), id_, row.id_json);
+  if (id_.empty()) return;
+  const LineJson& id = member(id_);
+  constexpr double kInexact = 0x1p53;  // from here on one double stands for several whole numbers
+  if (id.is_number_float() && std::fabs(id.get<double>()) >= kInexact)
+    fail("expected a whole number of at most 64 bits or a text for the id {}, got {}", shown(id_), id.dump());
+  row.id = text_of(id, id_, row.id_json);
 }
 
 void LineSession::answer(const Row& row, std::string& out) {

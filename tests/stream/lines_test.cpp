@@ -133,6 +133,39 @@ TEST(Lines, QuotesWhatPredictQuotes) {
   EXPECT_THAT(feed(session, "day;station;rain;temp\n1;\"y;z\";1;1\n").out, HasSubstr("\n\"y;z\",1,"));
 }
 
+TEST(Lines, FilesOneAfterTheOther) {
+  const Model model = snow_with_id();
+  const std::string begin = "day,station,rain,temp\n1,a,32,3\n";
+  LineSession plain(model, {}), marked(model, {}), turned(model, {}), bad(model, {});
+  const std::string expected = feed(plain, begin + "day,station,rain,temp\n2,a,5,1\n").out;
+  EXPECT_EQ(feed(marked, begin + "\xef\xbb\xbf" + begin.substr(0, 22) + "2,a,5,1\n").out, expected);
+  EXPECT_EQ(feed(turned, begin + "\"rain\",temp,station,day\n5,1,a,2\n").out, expected);
+  EXPECT_EQ(turned.position().rows, 2U);
+  LineSession again(model, {});
+  again.load(turned.save(), "state");
+  EXPECT_EQ(feed(again, "5,1,a,3\n").out, feed(plain, "3,a,5,1\n").out);
+  EXPECT_EQ(feed(bad, begin + "day,station,rain,wind\nrain,a\"\n").problems.size(), 2U);
+}
+
+TEST(Lines, JsonKeysAndIdsThatWouldBeMixedUp) {
+  const Model model = snow_with_id();
+  LineSession session(model, {.format = LineFormat::kJson});
+  const auto row = [](const std::string& id) {
+    return "{\"station\": " + id + ", \"day\": 1, \"rain\": 1, \"temp\": 0}\n";
+  };
+  const Fed fed = feed(session, "{\"rain\": 1, \"station\": 1, \"day\": 1, \"rain\": 2, \"temp\": 0}\n" +
+                                    row("18446744073709551616") + row("-9223372036854775809") + row("1e300"));
+  EXPECT_EQ(fed.out, "");
+  ASSERT_EQ(fed.problems.size(), 4U);
+  EXPECT_EQ(fed.problems[0], "line 1: expected every key once, got 'rain' twice");
+  EXPECT_THAT(fed.problems[1], HasSubstr("expected a whole number of at most 64 bits or a text for the id 'station'"));
+  EXPECT_THAT(feed(session, row("18446744073709551615") + row("18446744073709551614") + row("-7") + row("2.5") +
+                                row("\"18446744073709551616\""))
+                  .problems,
+              IsEmpty());
+  EXPECT_EQ(session.pool().size(), 5U);
+}
+
 TEST(Lines, GoesOnFromItsState) {
   const Model model = snow_with_id();
   const std::string begin = "day,station,rain,temp\n1,a,32,3\n1,b,60,-1\nbad\n", end = "2,a,1,1\n2,b,,4\n";
