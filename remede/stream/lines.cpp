@@ -12,6 +12,7 @@
 #include "remede/base/text.h"
 #include "remede/data/csv.h"
 #include "remede/data/number.h"
+#include "remede/data/order.h"
 #include "remede/data/raw.h"
 #include "remede/model/checksum.h"
 #include "remede/model/predict.h"
@@ -23,7 +24,7 @@ using LineJson = nlohmann::ordered_json;
 
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 constexpr std::string_view kFileMark = "remede state\n";
-constexpr int kFileVersion = 1;
+constexpr std::uint64_t kFileVersion = 2;  // 1: without the texts of times
 
 std::string chosen_column(const std::optional<std::string>& given, const std::string& of_model) {
   if (!given) return of_model;
@@ -297,13 +298,15 @@ void LineSession::answer(const Row& row, std::string& out) {
   if (every_row_) pool_.clear();
   const StreamPool::Slot slot = pool_.find(row.id);
   const double before = pool_.time(slot);
-  if (now < before)
-    fail("column {}: expected times in order within a sequence, got {} after a later one", shown(time_),
-         shown(row.time));
+  const std::string_view last = pool_.time_text(slot);
+  if (last.empty() ? now < before : !may_follow(last, row.time))
+    fail("column {}: expected times in order within a sequence, got {} after {}", shown(time_), shown(row.time),
+         last.empty() ? "a later one" : shown(last));
   const std::span<const float> x = inputs_.finish(now, before);
   if (watch_) watch_->add(x);
   const std::span<const float> y = pool_.step(slot, x);
   if (timed) pool_.set_time(slot, now);
+  pool_.set_time_text(slot, row.time);
   last_ = {row.id, x, pool_.state(slot), y};
   if (format_ == LineFormat::kCsv) {
     answer_csv(row, y, out);
@@ -377,6 +380,7 @@ std::string LineSession::save() const {
   writer.text(time_);
   writer.text(header_);
   pool_.save(writer);
+  pool_.save_time_texts(writer);
   const std::uint64_t hash = fnv1a(writer.bytes());
   writer.number(hash, 8);
   return writer.bytes();
@@ -384,7 +388,8 @@ std::string LineSession::save() const {
 
 namespace {
 
-StateReader begin_state_file(std::string_view bytes, const std::string& where, LinePosition& position) {
+StateReader begin_state_file(std::string_view bytes, const std::string& where, LinePosition& position,
+                             std::uint64_t& version) {
   constexpr std::size_t kHash = 8;
   if (!bytes.starts_with(kFileMark)) fail("{}: expected a file of saved streams, got another", where);
   StateReader whole(bytes, where);
@@ -392,7 +397,8 @@ StateReader begin_state_file(std::string_view bytes, const std::string& where, L
   StateReader hash(bytes.substr(bytes.size() - kHash), where);
   if (hash.number(8) != fnv1a(bytes.substr(0, bytes.size() - kHash))) whole.damaged();
   StateReader reader(bytes.substr(kFileMark.size(), bytes.size() - kFileMark.size() - kHash), where);
-  if (const std::uint64_t version = reader.number(4); version != kFileVersion)
+  version = reader.number(4);
+  if (version < 1 || version > kFileVersion)
     fail("{}: expected version {} of a file of saved streams, got {}", where, kFileVersion, version);
   for (std::uint64_t* const v : {&position.bytes, &position.lines, &position.rows, &position.malformed})
     *v = reader.number(8);
@@ -403,13 +409,15 @@ StateReader begin_state_file(std::string_view bytes, const std::string& where, L
 
 LinePosition LineSession::saved_position(std::string_view bytes, const std::string& where) {
   LinePosition position;
-  begin_state_file(bytes, where, position);
+  std::uint64_t version = 0;
+  begin_state_file(bytes, where, position, version);
   return position;
 }
 
 void LineSession::load(std::string_view bytes, const std::string& where) {
   LinePosition position;
-  StateReader reader = begin_state_file(bytes, where, position);
+  std::uint64_t version = 0;
+  StateReader reader = begin_state_file(bytes, where, position, version);
   if (const std::uint64_t found = reader.number(8); found != checksum_)
     fail("{}: expected the state of the model with checksum {:016x}, got that of another model, {:016x}", where,
          checksum_, found);
@@ -425,6 +433,7 @@ void LineSession::load(std::string_view bytes, const std::string& where) {
   if (format != LineFormat::kGuess) format_ = format;
   if (!header.empty()) read_header(header);
   pool_.load(reader);
+  if (version > 1) pool_.load_time_texts(reader);
   if (reader.left() != 0) reader.damaged();
   position_ = position;
 }

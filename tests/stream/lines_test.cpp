@@ -166,6 +166,30 @@ TEST(Lines, JsonKeysAndIdsThatWouldBeMixedUp) {
   EXPECT_EQ(session.pool().size(), 5U);
 }
 
+TEST(Lines, TimesAreComparedAsInPredict) {
+  const Model model = snow_with_id();
+  const auto accepted = [&](const std::string& first, const std::string& second, bool again = false) {
+    LineSession session(model, {}), loaded(model, {});
+    feed(session, "day,station,rain,temp\n" + first + ",a,1,1\n");
+    EXPECT_EQ(session.position().rows, 1U) << first;
+    if (again) loaded.load(session.save(), "state");
+    return feed(again ? loaded : session, second + ",a,1,1\n").problems.empty();
+  };
+  for (const bool again : {false, true}) {
+    EXPECT_FALSE(accepted("1700000000000000001", "1700000000000000000", again));
+    EXPECT_TRUE(accepted("1700000000000000000", "1700000000000000001", again));
+    EXPECT_FALSE(accepted("0", "-inf", again));
+    EXPECT_TRUE(accepted("-inf", "0", again));
+    EXPECT_FALSE(accepted("7", "2024-01-01", again));
+    EXPECT_FALSE(accepted("12:30", "12:29", again));
+    EXPECT_TRUE(accepted("12:30", "12:31", again));
+  }
+  EXPECT_TRUE(accepted("2", "1e1"));
+  EXPECT_TRUE(accepted("2024-01-01 12:00:00", "2024-01-02"));
+  EXPECT_FALSE(accepted("2024-01-01 12:00:00.123456789", "2024-01-01 12:00:00.123456788"));
+  EXPECT_TRUE(accepted("5", "5"));
+}
+
 TEST(Lines, GoesOnFromItsState) {
   const Model model = snow_with_id();
   const std::string begin = "day,station,rain,temp\n1,a,32,3\n1,b,60,-1\nbad\n", end = "2,a,1,1\n2,b,,4\n";
