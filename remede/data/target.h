@@ -11,11 +11,9 @@
 #include "remede/data/classes.h"
 #include "remede/data/csv.h"
 #include "remede/data/dataset.h"
+#include "remede/data/unknown.h"
 
 namespace remede {
-
-// The label of a step whose class the schema does not know, until set_aside_unknown (data/shape.h).
-inline constexpr std::int32_t kUnknownClass = -1;
 
 // One target whose task is not given is undecided at first: its distinct cells are numbered. With more than
 // kMostClassNumbers distinct numbers it becomes regression; what is still undecided at the end is regression only when
