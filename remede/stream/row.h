@@ -34,7 +34,8 @@ class RowInputs {
   // Times in seconds where they are dates; NaN before the first step of a sequence.
   std::span<const float> finish(double now, double before);
 
-  // Words that were not among the training data, so far.
+  // Words that the model does not use, so far: they were not among the training data, or simplification removed their
+  // inputs.
   std::uint64_t unknown_words(std::size_t column) const { return columns_[column].unknown; }
 
  private:
