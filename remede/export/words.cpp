@@ -65,6 +65,7 @@ WordFunctions word_functions(const Schema& schema, const std::string& name) {
       "    return (word[i] == '\\0') && (known[i] == '\\0');\n}}\n",
       name);
   std::vector<std::string> names;
+  names.reserve(columns.size());
   for (const CodedColumn& column : columns) names.push_back(column.name);
   const std::vector<std::string> identifiers = capital_identifiers(names);
   for (std::size_t c = 0; c < columns.size(); ++c) {

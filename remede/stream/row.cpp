@@ -10,8 +10,7 @@
 
 namespace remede {
 
-RowInputs::RowInputs(const Schema& schema)
-    : schema_(schema), classes_(schema.classes), x_(schema.inputs.size(), kMissingValue) {
+RowInputs::RowInputs(const Schema& schema) : classes_(schema.classes), x_(schema.inputs.size(), kMissingValue) {
   const CodeIndex codes(schema.codes);
   for (std::size_t i = 0; i < schema.inputs.size(); ++i) {
     const InputCode* const code = codes.find(schema.inputs[i]);

@@ -53,7 +53,6 @@ class RowInputs {
   void word(Column& column, std::string_view text);
   void past_class(Column& column, std::string_view cell);
 
-  const Schema& schema_;
   KnownClasses classes_;
   std::vector<std::string> names_;
   std::vector<Column> columns_;
