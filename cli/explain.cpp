@@ -2,6 +2,7 @@
 // memory, what matters, the leaves as sentences, or a page with all of it.
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/common.h"
@@ -9,6 +10,7 @@
 #include "cli/verbs.h"
 #include "remede/base/file.h"
 #include "remede/base/text.h"
+#include "remede/data/unknown.h"
 #include "remede/draw/importance.h"
 #include "remede/draw/machine.h"
 #include "remede/draw/rules.h"
@@ -81,7 +83,9 @@ std::string about(const Dataset& data, std::size_t sequence, bool judged) {
 std::size_t choose_sequence(const ExplainFlags& flags, const Model& model, const Dataset& data) {
   if (data.sequences.steps() == 0) fail("{}: expected at least one step, got none", flags.data);
   if (!flags.sequence.empty()) return find_sequence(data, flags.sequence);
-  const Excerpt worst = worst_sequence(model, data.sequences, flags.threads);
+  const Excerpt worst = data.unknown.count == 0
+                            ? worst_sequence(model, data.sequences, flags.threads)
+                            : worst_sequence(model, with_unknown_targets(data).sequences, flags.threads);
   if (!flags.quiet && data.sequences.count() > 1) put_error(about(data, worst.sequence, worst.targets > 0));
   return worst.sequence;
 }
@@ -145,6 +149,7 @@ void explain_model(ExplainFlags flags) {
   if (with_data) {
     data = read_dataset(flags.data, model.schema, flags.roles, false);
     if (!flags.quiet) show_notes(flags.data, data);
+    if (flags.importance || flags.rules) data = with_unknown_targets(std::move(data));
   }
   if (!flags.html.empty()) return write_page(flags, flags.html, model, data);
   write_file(flags.output, flags.machine      ? machine_as(format, flags, model, with_data ? &data : nullptr)

@@ -1,6 +1,7 @@
 // remede show MODEL: the tree, as text, as a picture or for Graphviz.
 #include <memory>
 #include <string>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -10,6 +11,7 @@
 #include "cli/verbs.h"
 #include "remede/analysis/cells.h"
 #include "remede/base/file.h"
+#include "remede/data/unknown.h"
 #include "remede/draw/dot.h"
 #include "remede/draw/rules.h"
 #include "remede/draw/svg.h"
@@ -97,8 +99,9 @@ void show(ShowFlags flags) {
   Model model = load_model(flags.model);
   Observations seen;
   if (!flags.data.empty()) {
-    const Dataset data = read_dataset(flags.data, model.schema, flags.roles, false);
+    Dataset data = read_dataset(flags.data, model.schema, flags.roles, false);
     if (!flags.quiet) show_notes(flags.data, data);
+    data = with_unknown_targets(std::move(data));
     seen = observe(model, data.sequences);
     note_ranges(model, data.sequences);  // half-lives and ranges on these data
   }

@@ -87,7 +87,7 @@ void verify_file(VerifyFlags flags) {
       flags.options.assumptions.push_back(std::move(text));
   std::optional<Robustness> robustness;
   if (!flags.robust.empty()) {
-    robustness = check_robustness(model, read_data(flags.robust, model, flags).sequences, flags.options);
+    robustness = check_robustness(model, read_data(flags.robust, model, flags), flags.options);
   }
   std::vector<Verification> results = run_checks(model, flags);
   Model other;

@@ -47,6 +47,12 @@ class Judge {
   }
   bool higher_is_better() const { return classes_; }
 
+  std::int64_t scored_steps() const {
+    const auto& weight = data_->weight;
+    return targets_ ? std::count_if(weight.begin(), weight.end(), [](float w) { return w > 0; })
+                    : static_cast<std::int64_t>(data_->steps());
+  }
+
   double score(std::span<const float> output) const {
     double sum = 0, weight = 0;
     const auto n_y = static_cast<std::size_t>(model_->n_y());
@@ -298,6 +304,7 @@ Importance find_importance(const Model& model, const Sequences& all, const Impor
   const Judge judge(model, data, own);
   Importance importance;
   importance.steps = static_cast<std::int64_t>(data.steps());
+  importance.scored = judge.scored_steps();
   importance.score_name = judge.name();
   importance.higher_is_better = judge.higher_is_better();
   importance.score = judge.score(own);

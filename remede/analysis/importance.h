@@ -56,7 +56,8 @@ struct Importance {
   double score = 0;                         // of the model as it is
   std::vector<FeatureImportance> features;  // inputs, then the cells in use of each tree; those that matter most first
   LookBack look_back;
-  std::int64_t steps = 0;  // looked at
+  std::int64_t steps = 0;   // looked at
+  std::int64_t scored = 0;  // those of them that the score is of: with a target, or all where there are none
 };
 
 struct ImportanceOptions {
@@ -66,6 +67,7 @@ struct ImportanceOptions {
   int threads = 1;                 // does not change the result
 };
 
+// Labels may be kUnknownClass (data/unknown.h), which counts as wrong.
 Importance find_importance(const Model& model, const Sequences& data, const ImportanceOptions& options = {});
 
 // (n_x) `shuffled` of each input alone, at least 0.

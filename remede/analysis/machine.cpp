@@ -275,6 +275,9 @@ Machine found_machine(const Model& model, const Sequences& data, const MachineOp
 Machine find_machine(const Model& model, const Sequences& data, const MachineOptions& options) {
   Machine machine = found_machine(model, data, options);
   machine.formulas = AnswerNumbers(model).formulas();
+  machine.missing.resize(machine.inputs.size());
+  for (std::size_t v = 0; v < data.x.size(); ++v)
+    if (std::isnan(data.x[v])) machine.missing[v % machine.missing.size()] = true;
   return machine;
 }
 

@@ -58,6 +58,7 @@ enum class MachineKind : std::uint8_t {
 struct Machine {
   MachineKind kind = MachineKind::kLearned;
   std::vector<std::string> inputs;   // (n_x) names
+  std::vector<bool> missing;         // (n_x) a value was missing in the data, so that the words name it; else empty
   std::vector<std::string> slots;    // names of the cells
   std::vector<std::string> outputs;  // what can be said
   std::vector<MachineState> states;  // states[0] is the beginning

@@ -12,12 +12,14 @@ namespace remede {
 namespace {
 
 std::string bound_text(const Machine& machine, const InputBound& b, bool symbols) {
-  const std::string& name = machine.inputs[static_cast<std::size_t>(b.input)];
+  const auto input = static_cast<std::size_t>(b.input);
+  const std::string& name = machine.inputs[input];
   constexpr float kLowest = std::numeric_limits<float>::lowest();
   if (b.high == kLowest) return name + " missing";
   if (b.low == kLowest && std::isinf(b.high)) return name + " not missing";
   if (std::isinf(b.high)) return fmt::format("{} {} {}", name, symbols ? "≥" : ">=", short_number(b.low, 4));
-  if (b.low <= kLowest) return fmt::format("{} < {}", name, short_number(b.high, 4));
+  const bool missing = std::isinf(b.low) && input < machine.missing.size() && machine.missing[input];
+  if (b.low <= kLowest) return fmt::format("{} < {}{}", name, short_number(b.high, 4), missing ? " or missing" : "");
   return fmt::format("{} {} {} < {}", short_number(b.low, 4), symbols ? "≤" : "<=", name, short_number(b.high, 4));
 }
 

@@ -50,7 +50,7 @@ std::string condition(const Wording& words, int feature, const Range& range, con
   if (cell)
     text += gloss(words, feature - words.tree->n_x, above ? range.low : std::numeric_limits<float>::lowest(),
                   below ? end : std::numeric_limits<float>::max());
-  else if (range.nan && above)
+  else if (range.nan && (above || below))
     text += " or missing";
   return text;
 }

@@ -136,6 +136,9 @@ inline std::string_view CsvReader::text() {
 // Throws Error naming `file` where names of columns repeat or are not UTF-8; "" is no name.
 void expect_distinct_names(const std::string& file, const std::vector<std::string>& columns);
 
+// Appends a cell of a table, in quotes where it needs them.
+void append_csv_text(std::string_view cell, std::string& to);
+
 // Writes a table row by row. Nothing is in the file before commit().
 class CsvWriter {
  public:

@@ -9,21 +9,25 @@ void CsvWriter::begin_cell() {
   if (cells_++ > 0) buffer_ += ',';
 }
 
-void CsvWriter::text(std::string_view cell) {
-  begin_cell();
-  // Semicolons and tabs are quoted as well: a reader could take them for the separator. So is a name that begins with a
-  // byte order mark: at the beginning of the file a reader would skip the mark.
+// Semicolons and tabs are quoted as well: a reader could take them for the separator. So is a name that begins with a
+// byte order mark: at the beginning of the file a reader would skip the mark.
+void append_csv_text(std::string_view cell, std::string& to) {
   const bool marked = cell.starts_with("\xef\xbb\xbf");
   if (!marked && cell.find_first_of(",;\t\"\r\n") == std::string_view::npos) {
-    buffer_ += cell;
+    to += cell;
     return;
   }
-  buffer_ += '"';
+  to += '"';
   for (const char c : cell) {
-    if (c == '"') buffer_ += '"';
-    buffer_ += c;
+    if (c == '"') to += '"';
+    to += c;
   }
-  buffer_ += '"';
+  to += '"';
+}
+
+void CsvWriter::text(std::string_view cell) {
+  begin_cell();
+  append_csv_text(cell, buffer_);
 }
 
 void CsvWriter::number(float value) {

@@ -31,7 +31,35 @@ bool written_alike(std::string_view a, std::string_view b) {
   return differ_in_digits(a, b) && zone_of(a) == zone_of(b);
 }
 
+// By their text alone: numbers that a double holds as one may differ (nanoseconds since 1970).
+bool earlier_whole_number(std::string_view text_a, std::string_view text_b) {
+  long long a = 0;
+  long long b = 0;
+  return parse_integer(trim(text_a), a) && parse_integer(trim(text_b), b) && a < b;
+}
+
+enum class TimeKind : std::uint8_t { kNumber, kDate, kText };
+
+TimeKind kind_of_time(std::string_view time, double& value) {
+  if (parse_cell(time, value) == CellKind::kNumber) return TimeKind::kNumber;
+  return parse_time(time, value) ? TimeKind::kDate : TimeKind::kText;
+}
+
 }  // namespace
+
+bool may_follow(std::string_view before, std::string_view now) {
+  long long whole_before = 0;
+  long long whole_now = 0;
+  if (parse_integer(before, whole_before) && parse_integer(now, whole_now)) return whole_before <= whole_now;
+  double value_before = 0.0;
+  double value_now = 0.0;
+  const TimeKind kind = kind_of_time(before, value_before);
+  if (kind_of_time(now, value_now) != kind) return false;
+  if (kind == TimeKind::kText) return before <= now;
+  if (value_before != value_now) return value_before < value_now;
+  if (kind == TimeKind::kNumber) return !earlier_whole_number(now, before);
+  return before <= now || !written_alike(before, now);
+}
 
 void RowLines::add(std::uint64_t line) {
   if (rows_ == 0 || line != next_) jumps_.emplace_back(rows_, line);
@@ -115,9 +143,7 @@ bool RowSorter::earlier(std::size_t row_a, std::size_t row_b) const {
   if (number_.empty()) return times_[row_a] < times_[row_b];
   if (number_[row_a] != number_[row_b]) return number_[row_a] < number_[row_b];
   if (!numeric_) return written_alike(times_[row_a], times_[row_b]) && times_[row_a] < times_[row_b];
-  long long a = 0;  // nanoseconds since 1970 differ in digits that a double does not hold
-  long long b = 0;
-  return parse_integer(trim(times_[row_a]), a) && parse_integer(trim(times_[row_b]), b) && a < b;
+  return earlier_whole_number(times_[row_a], times_[row_b]);
 }
 
 // Collects the rows of each sequence, in the order of the file.

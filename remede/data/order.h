@@ -37,6 +37,10 @@ struct StepOrder {
   Texts times;                     // (steps) empty without a time column
 };
 
+// Whether a step at the time `now` may follow one at `before`, for times that come one by one: not earlier by the order
+// of RowSorter, and both numbers, both dates, or both other texts. REQUIRES: neither is a missing value.
+bool may_follow(std::string_view before, std::string_view now);
+
 // Takes the id and time of each row and puts the rows in order at the end. Most files are already in order, and then
 // only this is checked. Sequences are in the order of their first rows.
 class RowSorter {

@@ -30,13 +30,7 @@ TargetReader::TargetReader(std::string file, std::vector<std::string> names, con
       known_(true),
       classes_(schema.classes),
       code_(store),
-      value_(store) {
-  for (const std::string& name : classes_) {
-    double value = 0.0;
-    if (parse_cell(name, value) == CellKind::kNumber) class_values_.push_back(value);
-  }
-  if (class_values_.size() != classes_.size()) class_values_.clear();
-}
+      value_(store) {}
 
 void TargetReader::reserve(std::size_t rows) {
   if (mode_ == Mode::kNumbers) {
@@ -88,7 +82,7 @@ void TargetReader::add_cell(std::string where) {
   Cell cell;
   cell.kind = parse_cell(text, cell.value);
   if (known_ && cell.kind != CellKind::kMissing) {
-    cell.label = known_class(cell, text);
+    cell.label = classes_.find(text, cell.kind, cell.value);
     if (cell.label < 0 && unknown_.size() < kMostUnknown) unknown_.emplace_back(text);
   }
   if (!known_ && !is_utf8(text)) fail("{}: expected text in UTF-8, got {}", where, shown(text));
@@ -106,21 +100,6 @@ void TargetReader::add_cell(std::string where) {
     fail("{}: expected a number as in other rows (for classes, use --task classification), got {}",
          cells_[*a_text_].where, shown(texts_.texts()[*a_text_]));
   become_numbers();
-}
-
-// By its text, else by its number: the same classes may be written 1 in one file and 1.0 in another.
-std::int32_t TargetReader::known_class(const Cell& cell, std::string_view text) const {
-  const auto by_text = std::find(classes_.begin(), classes_.end(), text);
-  if (by_text != classes_.end()) return static_cast<std::int32_t>(by_text - classes_.begin());
-  const auto by_value = std::find(class_values_.begin(), class_values_.end(), cell.value);
-  if (cell.kind == CellKind::kNumber && by_value != class_values_.end())
-    return static_cast<std::int32_t>(by_value - class_values_.begin());
-  constexpr std::string_view kTruths[] = {"true", "false"};  // True in one program is true in another
-  const std::string word = lower(text);
-  const auto by_truth = std::find_if(classes_.begin(), classes_.end(), [&](const std::string& c) {
-    return is_one_of(word, kTruths) && lower(c) == word;
-  });
-  return by_truth == classes_.end() ? -1 : static_cast<std::int32_t>(by_truth - classes_.begin());
 }
 
 // Classes of which one is 7,1 or many begin like numbers are more likely amounts that cannot be read.

@@ -8,13 +8,12 @@
 #include <string_view>
 #include <vector>
 
+#include "remede/data/classes.h"
 #include "remede/data/csv.h"
 #include "remede/data/dataset.h"
+#include "remede/data/unknown.h"
 
 namespace remede {
-
-// The label of a step whose class the schema does not know, until set_aside_unknown (data/shape.h).
-inline constexpr std::int32_t kUnknownClass = -1;
 
 // One target whose task is not given is undecided at first: its distinct cells are numbered. With more than
 // kMostClassNumbers distinct numbers it becomes regression; what is still undecided at the end is regression only when
@@ -69,7 +68,6 @@ class TargetReader {
   template <typename Rows>
   void read_label(Rows& csv, std::size_t column);
   void add_cell(std::string where);
-  std::int32_t known_class(const Cell& cell, std::string_view text) const;
   void refuse_damaged_numbers() const;
   void become_numbers();
   std::vector<std::string> number_classes();
@@ -82,10 +80,9 @@ class TargetReader {
   bool guessed_ = false;  // kNumbers was found out, not given
   bool strict_ = true;
   bool part_ = false;
-  bool known_ = false;                // the schema is given
-  std::vector<std::string> classes_;  // of the given schema
+  bool known_ = false;    // the schema is given
+  KnownClasses classes_;  // of the given schema
   std::vector<std::string> unknown_;
-  std::vector<double> class_values_;  // the same as numbers; empty unless all are numbers
 
   Interner texts_;           // the distinct cells
   std::vector<Cell> cells_;  // (distinct cells)

@@ -78,10 +78,15 @@ std::string look_back_sentence(const LookBack& look) {
       averages.empty() ? "" : " ", averages);
 }
 
+std::string scored_text(const Importance& importance) {
+  if (importance.scored == importance.steps) return plural(importance.steps, "step");
+  return fmt::format("{} of {}", grouped(importance.scored), plural(importance.steps, "step"));
+}
+
 std::string importance_text(const Importance& importance, bool colours) {
-  std::string text = fmt::format(
-      "{} {} on {} steps. Loss of score when the values of a feature are shuffled or a cell is held at zero:\n\n",
-      importance.score_name, short_number(importance.score, 4), grouped(importance.steps));
+  std::string text =
+      fmt::format("{} {} on {}. Loss of score when the values of a feature are shuffled or a cell is held at zero:\n\n",
+                  importance.score_name, short_number(importance.score, 4), scored_text(importance));
   if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
   double most = 0;
   for (const FeatureImportance& f : importance.features) most = std::max({most, f.shuffled, f.frozen});
@@ -120,6 +125,7 @@ std::string importance_json(const Importance& importance) {
        {"higher_is_better", importance.higher_is_better},
        {"score", importance.score},
        {"steps", importance.steps},
+       {"scored_steps", importance.scored},
        {"features", features},
        {"look_back",
         {{"distances", distances}, {"unwritten_reads", importance.look_back.unwritten}, {"half_lives", half_lives}}}});

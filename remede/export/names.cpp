@@ -33,6 +33,18 @@ std::string underscored(std::string_view name) {
   return out;
 }
 
+// The sign of a number, as in -1 or "lag = -1", as a word: without it -1 and 1 would be one name.
+std::string signs_as_words(std::string_view name) {
+  std::string out;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const bool after_a_word = i > 0 && (is_letter(name[i - 1]) || is_digit(name[i - 1]));  // x-1, 2024-01-01
+    const std::size_t digit = i + 1 < name.size() && name[i + 1] == '.' ? i + 2 : i + 1;
+    const bool sign = name[i] == '-' && !after_a_word && digit < name.size() && is_digit(name[digit]);
+    out += sign ? "_MINUS_" : std::string(1, name[i]);
+  }
+  return out;
+}
+
 // Of C and C++, and headers that exported programs include.
 constexpr std::string_view kReserved[] = {
     "alignas",      "alignof",       "and",          "and_eq",    "asm",       "auto",
@@ -94,7 +106,7 @@ std::vector<std::string> capital_identifiers(const std::vector<std::string>& nam
   std::vector<std::string> out;
   std::unordered_set<std::string> taken;
   for (const std::string& name : names) {
-    std::string base = underscored(capitals(name));
+    std::string base = underscored(capitals(signs_as_words(name)));
     if (base.empty()) base.push_back('_');  // a prefix stands before it
     std::string one = base;
     for (int i = 2; !taken.insert(one).second; ++i) one = fmt::format("{}_{}", base, i);

@@ -15,7 +15,8 @@ void check_export_name(const std::string& name);
 // The name with everything else replaced by underscores: "my-model" gives my_model, "" gives model.
 std::string as_identifier(std::string_view name);
 
-// One identifier in capitals for each name, all different: "wind = NW" gives WIND_NW, its repetition WIND_NW_2.
+// One identifier in capitals for each name, all different: "wind = NW" gives WIND_NW, its repetition WIND_NW_2,
+// "-1" MINUS_1.
 std::vector<std::string> capital_identifiers(const std::vector<std::string>& names);
 std::string capitals(std::string_view name);  // a to z as A to Z
 

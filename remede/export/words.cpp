@@ -53,7 +53,8 @@ WordFunctions word_functions(const Schema& schema, const std::string& name) {
   if (columns.empty()) return functions;
   functions.declarations =
       "\n/* Set the inputs that are made from a column of words. An empty word is a missing value. Give 1, or 0 where\n"
-      "   the word was not among the training data; its inputs are then what they are for other words. */\n";
+      "   the model does not use the word (it was not among the training data, or simplification removed its input);\n"
+      "   its inputs are then what they are for other words. */\n";
   functions.definitions = fmt::format(
       "\nstatic char {0}_lower(char c)\n{{\n    return ((c >= 'A') && (c <= 'Z')) ? (char)(c + ('a' - 'A')) : c;\n}}\n"
       "\nstatic bool {0}_is(const char *word, const char *known, bool any_case)\n{{\n    uint16_t i = 0u;\n"
@@ -64,6 +65,7 @@ WordFunctions word_functions(const Schema& schema, const std::string& name) {
       "    return (word[i] == '\\0') && (known[i] == '\\0');\n}}\n",
       name);
   std::vector<std::string> names;
+  names.reserve(columns.size());
   for (const CodedColumn& column : columns) names.push_back(column.name);
   const std::vector<std::string> identifiers = capital_identifiers(names);
   for (std::size_t c = 0; c < columns.size(); ++c) {

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -12,6 +13,7 @@
 #include "remede/base/error.h"
 #include "remede/base/file.h"
 #include "remede/base/text.h"
+#include "remede/data/unknown.h"
 #include "remede/draw/canvas.h"
 #include "remede/draw/json.h"
 #include "remede/draw/text.h"
@@ -111,9 +113,10 @@ Json excerpt_json(const Model& model, const Dataset& data, const Predictions& pr
   return json;
 }
 
-// Inputs, and targets with -1 or NaN where a step has none, of all excerpts one after the other.
-Json data_json(const Model& model, const Dataset& data, const Predictions& predictions, const Sample& sample) {
-  const Sequences& sequences = data.sequences;
+// Inputs, and targets with -1 or NaN where a step has none, -2 where its class is unknown, of all excerpts one after
+// the other. `sequences`: those of the data, with unknown targets.
+Json data_json(const Model& model, const Dataset& data, const Sequences& sequences, const Predictions& predictions,
+               const Sample& sample) {
   const auto n_x = static_cast<std::size_t>(sequences.n_x);
   const auto n_y = static_cast<std::size_t>(model.n_y());
   std::vector<float> x, value;
@@ -125,7 +128,8 @@ Json data_json(const Model& model, const Dataset& data, const Predictions& predi
              sequences.x.begin() + static_cast<std::ptrdiff_t>(excerpt.end * n_x));
     for (std::size_t t = excerpt.begin; sequences.has_targets() && t < excerpt.end; ++t) {
       const bool known = sequences.weight[t] > 0;
-      if (model.classifies()) label.push_back(known ? sequences.label[t] : -1);
+      if (model.classifies())
+        label.push_back(!known ? -1 : sequences.label[t] == kUnknownClass ? -2 : sequences.label[t]);
       for (std::size_t o = 0; !model.classifies() && o < n_y; ++o)
         value.push_back(known ? truth_at(sequences, t)
                                     .value[static_cast<std::size_t>(target_of(model.objective(), static_cast<int>(o)))]
@@ -168,14 +172,17 @@ std::string explorer_page(const Model& given, const Dataset& data, const Explore
     fail("explorer: expected a model of at most {} nodes, got {}", kMaxNodes, model.node_count());
   note_ranges(model, data.sequences);  // what the cells held on these data
   const Predictions predictions = predict(model, data.sequences, options.threads);
-  const Sample sample = choose_sample(model.objective(), data.sequences, predictions, options.sample);
-  Json shown = data_json(model, data, predictions, sample);
+  std::optional<Dataset> with_unknown;
+  if (data.unknown.count > 0) with_unknown = with_unknown_targets(data);
+  const Sequences& judged = with_unknown ? with_unknown->sequences : data.sequences;
+  const Sample sample = choose_sample(model.objective(), judged, predictions, options.sample);
+  Json shown = data_json(model, data, judged, predictions, sample);
   shown["name"] = options.data_name;
   shown["score"] = score_text(model, data, predictions);
   const Json page = {{"title", title_text(model)},
                      {"arithmetic", arithmetic_json()},
                      {"data", std::move(shown)},
-                     {"words", words_json(model, data.sequences)},
+                     {"words", words_json(model, judged)},
                      {"machine", machine_part_json(model, data.sequences)}};
   return filled_page("explorer.html", {{"title", xml_escaped(title_text(model))},
                                        {"inks", svg_style_sheet()},

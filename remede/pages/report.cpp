@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -9,6 +10,7 @@
 #include "remede/base/error.h"
 #include "remede/base/file.h"
 #include "remede/base/text.h"
+#include "remede/data/unknown.h"
 #include "remede/draw/chart.h"
 #include "remede/draw/machine.h"
 #include "remede/draw/svg.h"
@@ -34,7 +36,8 @@ bool any_target(const Sequences& data) {
   return std::any_of(data.weight.begin(), data.weight.end(), [](float w) { return w > 0; });
 }
 
-std::string head_figures(const Model& model, const Sequences& data, const Scores* scores) {
+std::string head_figures(const Model& model, const Dataset& dataset, const Scores* scores) {
+  const Sequences& data = dataset.sequences;
   std::vector<html::Figure> texts;
   const bool classifies = model.classifies();
   if (scores && classifies) texts.push_back({"accuracy", percent(scores->classification.accuracy)});
@@ -47,7 +50,7 @@ std::string head_figures(const Model& model, const Sequences& data, const Scores
       texts.push_back({"R2", fmt::format("{:.3f}", scores->regression.overall.r2)});
   }
   if (scores) {
-    const double naive = naive_score(model, data);
+    const double naive = naive_score(model, data, dataset.unknown);
     texts.push_back(classifies ? html::Figure{"accuracy of always the most frequent class", percent(naive)}
                                : html::Figure{"RMSE of always the mean", short_number(naive, 4)});
     texts.push_back({"targets", grouped(static_cast<long long>(scores->steps))});
@@ -141,12 +144,13 @@ std::string bounds_section(const Model& model, const Sequences& data) {
 }
 
 // The sequence the model does worst on, or the first, step by step.
-std::string trace_section(const Model& model, const Dataset& data, const Predictions& predictions) {
+std::string trace_section(const Model& model, const Dataset& data, const Sequences& judged,
+                          const Predictions& predictions) {
   if (model.n_x() > static_cast<int>(kMaxTracedInputs) || model.trees.size() > 1) return "";
   SampleOptions options;
   options.most_sequences = data.sequences.count();
   options.most_values = static_cast<std::size_t>(-1);
-  for (const Excerpt& excerpt : choose_sample(model.objective(), data.sequences, predictions, options).excerpts) {
+  for (const Excerpt& excerpt : choose_sample(model.objective(), judged, predictions, options).excerpts) {
     if (data.sequences.length(excerpt.sequence) > kMaxTracedSteps) continue;
     const Trace worst = trace(model, data, excerpt.sequence);
     const std::string what = data.sequences.has_targets() ? "The sequence with the largest loss" : "One sequence";
@@ -188,14 +192,17 @@ std::string report_page(const Model& given, const Dataset& data, const ReportOpt
   Scores scores;
   const bool scored = any_target(sequences) || data.unknown.count > 0;
   if (scored) scores = evaluate(model.objective(), predictions, sequences, data.unknown);
-  std::string body = origin(options) + head_figures(model, sequences, scored ? &scores : nullptr);
+  std::optional<Dataset> with_unknown;
+  if (data.unknown.count > 0) with_unknown = with_unknown_targets(data);
+  const Sequences& judged = with_unknown ? with_unknown->sequences : sequences;
+  std::string body = origin(options) + head_figures(model, data, scored ? &scores : nullptr);
   body += cell_section(model);
-  if (scored) body += score_section(model, sequences, predictions, scores);
-  body += tree_section(model, observe(model, sequences));
+  if (scored) body += score_section(model, judged, predictions, scores);
+  body += tree_section(model, observe(model, judged));
   body += machine_section(model, sequences);
   body += bounds_section(model, sequences);
-  body += trace_section(model, data, predictions);
-  body += importance_section(model, sequences, options.threads);
+  body += trace_section(model, data, judged, predictions);
+  body += importance_section(model, judged, options.threads);
   body += curve_section(model.training);
   body += data_section(model, data);
   body += settings_section(model, options);

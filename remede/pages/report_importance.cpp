@@ -6,6 +6,7 @@
 #include "remede/analysis/importance.h"
 #include "remede/analysis/rules.h"
 #include "remede/base/text.h"
+#include "remede/draw/importance.h"
 #include "remede/pages/html.h"
 #include "remede/pages/report_parts.h"
 
@@ -60,8 +61,8 @@ std::string importance_section(const Model& model, const Sequences& data, int th
   const bool cells = std::any_of(importance.features.begin(), importance.features.end(),
                                  [](const FeatureImportance& f) { return f.cell >= 0; });
   std::string body = html::paragraph(
-      fmt::format("Loss of {} on {} steps when the values of an input are shuffled{}. The unchanged model: {} {}.",
-                  importance.score_name, grouped(importance.steps),
+      fmt::format("Loss of {} on {} when the values of an input are shuffled{}. The unchanged model: {} {}.",
+                  importance.score_name, scored_text(importance),
                   cells ? ", or when a memory cell takes its values from another sequence or is held at zero" : "",
                   importance.score_name, short_number(importance.score, 4)));
   body += feature_table(importance);

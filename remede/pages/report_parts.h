@@ -18,8 +18,8 @@ std::string score_section(const Model& model, const Sequences& data, const Predi
                           const Scores& scores);
 
 // What a model without inputs would score: the accuracy of always the most frequent class, or the RMSE of always the
-// mean. REQUIRES: some step carries a target.
-double naive_score(const Model& model, const Sequences& data);
+// mean. `unknown` targets are wrong. REQUIRES: some step carries a target, or some are unknown.
+double naive_score(const Model& model, const Sequences& data, const UnknownTargets& unknown);
 
 // How much each input and cell matters, and how far back the model looks.
 std::string importance_section(const Model& model, const Sequences& data, int threads);

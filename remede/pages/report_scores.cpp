@@ -178,13 +178,13 @@ std::string observed_and_predicted(const Model& model, const Sequences& data, co
 
 }  // namespace
 
-double naive_score(const Model& model, const Sequences& data) {
+double naive_score(const Model& model, const Sequences& data, const UnknownTargets& unknown) {
   if (!model.classifies()) return std::sqrt(constant_loss(default_objective(Task::kRegression), data));
   TargetSums targets(model.objective(), data.n_y);
   for (std::size_t t = 0; t < data.steps(); ++t)
     if (data.weight[t] > 0)
       add_target(model.objective(), truth_at(data, t), static_cast<double>(data.weight[t]), targets);
-  return *std::max_element(targets.sum.begin(), targets.sum.end()) / targets.weight;
+  return *std::max_element(targets.sum.begin(), targets.sum.end()) / (targets.weight + unknown.weight);
 }
 
 std::string score_section(const Model& model, const Sequences& data, const Predictions& predictions,

@@ -7,8 +7,10 @@
 
 #include <fmt/format.h>
 
+#include "remede/base/arithmetic.h"
 #include "remede/base/random.h"
 #include "remede/base/text.h"
+#include "remede/data/unknown.h"
 #include "remede/model/batch.h"
 #include "remede/objective/truth.h"
 
@@ -58,6 +60,11 @@ StepErrors class_errors(const Objective& objective, const Sequences& data, const
   for (std::size_t t = 0; t < data.steps(); ++t) {
     if (!has_target(data, t)) continue;
     const std::span<const float> y = std::span(predictions.output).subspan(t * n_y, n_y);
+    if (data.label[t] == kUnknownClass) {
+      errors.loss[t] = -log(kLeastProbability);
+      errors.marked[t] = 1;
+      continue;
+    }
     add_loss(objective, y, truth_at(data, t), 1.0, errors.loss[t]);
     errors.marked[t] = is_correct(objective, y, truth_at(data, t)) ? 0 : 1;
   }

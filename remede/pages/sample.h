@@ -35,7 +35,8 @@ struct Sample {
   std::string note;  // "all 12 sequences", "200 of 10,000 sequences: the 100 worst and 100 drawn at random"
 };
 
-// Half of the places go to the worst sequences, half to sequences drawn from the rest.
+// Half of the places go to the worst sequences, half to sequences drawn from the rest. Labels may be kUnknownClass
+// (data/unknown.h), which counts as wrong.
 Sample choose_sample(const Objective& objective, const Sequences& data, const Predictions& predictions,
                      const SampleOptions& options);
 

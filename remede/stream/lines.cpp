@@ -3,13 +3,16 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <unordered_set>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "remede/base/error.h"
 #include "remede/base/text.h"
+#include "remede/data/csv.h"
 #include "remede/data/number.h"
+#include "remede/data/order.h"
 #include "remede/data/raw.h"
 #include "remede/model/checksum.h"
 #include "remede/model/predict.h"
@@ -19,25 +22,11 @@ namespace {
 
 using LineJson = nlohmann::ordered_json;
 
-constexpr std::string_view kFileMark = "remede state\n";
-constexpr int kFileVersion = 1;
+constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
 std::string chosen_column(const std::optional<std::string>& given, const std::string& of_model) {
   if (!given) return of_model;
   return *given == "none" ? "" : *given;
-}
-
-void append_text_cell(std::string_view cell, std::string& out) {
-  if (cell.find_first_of(",\"\r\n") == std::string_view::npos) {
-    out += cell;
-    return;
-  }
-  out += '"';
-  for (const char c : cell) {
-    if (c == '"') out += '"';
-    out += c;
-  }
-  out += '"';
 }
 
 std::string json_text(std::string_view text) {
@@ -64,7 +53,11 @@ LineSession::LineSession(const Model& model, const LineOptions& options)
       pool_(model, options.most_ids) {
   every_row_ = id_ == "row";
   if (id_ == "row" || id_ == "file") id_.clear();
-  if (every_row_ && !options.time && !inputs_.needs_time()) time_.clear();  // a row alone has no order
+  time_may_lack_ = every_row_ && !options.time && !inputs_.needs_time();
+  if (time_may_lack_ && format_ == LineFormat::kJson) time_.clear();
+  for (const std::string& name : {id_, time_})
+    if (!name.empty() && (inputs_.find(name) || id_ == time_))
+      fail("expected one role for column {}, got several", shown(name));
   if (inputs_.needs_time() && time_.empty())
     fail("expected the name of the time column (--time NAME), because the time since the previous step is an input");
   if (options.watch) watch_.emplace(model, inputs_);
@@ -82,17 +75,20 @@ bool LineSession::add(std::string_view line, std::size_t bytes, std::string& out
   position_.bytes += bytes;
   ++position_.lines;
   if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
-  if (position_.lines == 1 && line.starts_with("\xef\xbb\xbf")) line.remove_prefix(3);
+  if (position_.lines == 1 && line.starts_with(kByteOrderMark)) line.remove_prefix(kByteOrderMark.size());
   if (trim(line).empty()) return true;
-  if (format_ == LineFormat::kGuess) format_ = trim(line).front() == '{' ? LineFormat::kJson : LineFormat::kCsv;
+  if (format_ == LineFormat::kGuess) {
+    format_ = trim(line).front() == '{' ? LineFormat::kJson : LineFormat::kCsv;
+    if (time_may_lack_ && format_ == LineFormat::kJson) time_.clear();
+  }
   if (format_ == LineFormat::kCsv && header_.empty()) {
     read_header(line);
     write_header(out);
     return true;
   }
-  if (format_ == LineFormat::kCsv && line == header_) return true;  // files one after the other
   const std::size_t before = out.size();
   try {
+    if (format_ == LineFormat::kCsv && again_header(line)) return true;
     Row row;
     if (format_ == LineFormat::kCsv) {
       read_csv(line, row);
@@ -150,10 +146,7 @@ void LineSession::read_header(std::string_view line) {
     tabs += c == '\t' ? 1 : 0;
   }
   if (commas == 0 && semicolons + tabs > 0) separator_ = semicolons >= tabs ? ';' : '\t';
-  std::vector<std::string> names;
-  std::string_view cell;
-  unquoted_.clear();
-  for (std::size_t at = 0; read_cell(line, at, cell);) names.emplace_back(trim(cell));
+  const std::vector<std::string> names = cells_of(line);
   const auto expect = [&](const std::string& name, const char* what) {
     const auto count = std::count(names.begin(), names.end(), name);
     if (count != 1)
@@ -161,12 +154,35 @@ void LineSession::read_header(std::string_view line) {
            count == 0 ? "none" : "several", shown(fmt::format("{}", fmt::join(names, ", "))));
     return static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
   };
+  if (time_may_lack_ && std::find(names.begin(), names.end(), time_) == names.end()) time_.clear();
   cells_.assign(names.size(), {});
   for (std::size_t c = 0; c < inputs_.columns().size(); ++c)
     cells_[expect(inputs_.columns()[c], "input column")] = {Part::kInput, c};
   if (!time_.empty()) cells_[expect(time_, "time column (--time none: do without)")] = {Part::kTime, 0};
   if (!id_.empty()) cells_[expect(id_, "id column (--id none: one sequence)")] = {Part::kId, 0};
   header_ = line;
+  names_ = names;
+}
+
+std::vector<std::string> LineSession::cells_of(std::string_view line) {
+  std::vector<std::string> cells;
+  std::string_view cell;
+  unquoted_.clear();
+  for (std::size_t at = 0; read_cell(line, at, cell);) cells.emplace_back(trim(cell));
+  return cells;
+}
+
+// Files one after the other: the names of the columns once more, which may have another order and a byte order mark.
+bool LineSession::again_header(std::string_view line) {
+  if (line.starts_with(kByteOrderMark)) line.remove_prefix(kByteOrderMark.size());
+  if (line == header_) return true;
+  std::string_view first = trim(line.substr(0, line.find(separator_)));
+  if (first.size() > 1 && first.front() == '"' && first.back() == '"') first = first.substr(1, first.size() - 2);
+  if (std::find(names_.begin(), names_.end(), first) == names_.end()) return false;  // most rows end here
+  const std::vector<std::string> cells = cells_of(line);
+  if (!std::is_permutation(cells.begin(), cells.end(), names_.begin(), names_.end())) return false;
+  read_header(line);
+  return true;
 }
 
 void LineSession::write_header(std::string& out) const {
@@ -182,14 +198,15 @@ void LineSession::write_header(std::string& out) const {
   }
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (i > 0) out += ',';
-    append_text_cell(names[i], out);
+    append_csv_text(names[i], out);
   }
   out += '\n';
 }
 
 void LineSession::read_number_or_text(std::size_t column, std::string_view cell) {
   double value = 0;
-  if (!cell.empty() && parse_plain_number(cell.data(), value) == cell.data() + cell.size()) {
+  if (!cell.empty() && !inputs_.reads_words(column) &&
+      parse_plain_number(cell.data(), value) == cell.data() + cell.size()) {
     inputs_.number(column, value);
   } else {
     inputs_.text(column, cell);
@@ -220,7 +237,13 @@ void LineSession::read_csv(std::string_view line, Row& row) {
 }
 
 void LineSession::read_json(std::string_view line, Row& row) {
-  const LineJson object = LineJson::parse(line, nullptr, false);
+  std::unordered_set<std::string> keys;
+  const auto expect_once = [&](int depth, LineJson::parse_event_t event, LineJson& key) {
+    if (event == LineJson::parse_event_t::key && depth == 1 && !keys.insert(key.get<std::string>()).second)
+      fail("expected every key once, got {} twice", shown(key.get<std::string>()));
+    return true;
+  };
+  const LineJson object = LineJson::parse(line, expect_once, false);
   if (!object.is_object()) fail("expected a JSON object, got {}", shown(line));
   const auto member = [&](const std::string& name) -> const LineJson& {
     const auto found = object.find(name);
@@ -239,7 +262,11 @@ void LineSession::read_json(std::string_view line, Row& row) {
     if (value.is_null()) {
       inputs_.missing(c);
     } else if (value.is_number()) {
-      inputs_.number(c, value.get<double>());
+      if (inputs_.reads_words(c)) {
+        inputs_.text(c, value.dump());
+      } else {
+        inputs_.number(c, value.get<double>());
+      }
     } else if (value.is_string()) {
       inputs_.text(c, value.get_ref<const std::string&>());
     } else if (value.is_boolean()) {
@@ -249,7 +276,12 @@ void LineSession::read_json(std::string_view line, Row& row) {
     }
   }
   if (!time_.empty()) row.time = text_of(member(time_), time_, row.time_json);
-  if (!id_.empty()) row.id = text_of(member(id_), id_, row.id_json);
+  if (id_.empty()) return;
+  const LineJson& id = member(id_);
+  constexpr double kInexact = 0x1p53;  // from here on one double stands for several whole numbers
+  if (id.is_number_float() && std::fabs(id.get<double>()) >= kInexact)
+    fail("expected a whole number of at most 64 bits or a text for the id {}, got {}", shown(id_), id.dump());
+  row.id = text_of(id, id_, row.id_json);
 }
 
 void LineSession::answer(const Row& row, std::string& out) {
@@ -264,13 +296,15 @@ void LineSession::answer(const Row& row, std::string& out) {
   if (every_row_) pool_.clear();
   const StreamPool::Slot slot = pool_.find(row.id);
   const double before = pool_.time(slot);
-  if (now < before)
-    fail("column {}: expected times in order within a sequence, got {} after a later one", shown(time_),
-         shown(row.time));
+  const std::string_view last = pool_.time_text(slot);
+  if (last.empty() ? now < before : !may_follow(last, row.time))
+    fail("column {}: expected times in order within a sequence, got {} after {}", shown(time_), shown(row.time),
+         last.empty() ? "a later one" : shown(last));
   const std::span<const float> x = inputs_.finish(now, before);
   if (watch_) watch_->add(x);
   const std::span<const float> y = pool_.step(slot, x);
   if (timed) pool_.set_time(slot, now);
+  pool_.set_time_text(slot, row.time);
   last_ = {row.id, x, pool_.state(slot), y};
   if (format_ == LineFormat::kCsv) {
     answer_csv(row, y, out);
@@ -281,15 +315,15 @@ void LineSession::answer(const Row& row, std::string& out) {
 
 void LineSession::answer_csv(const Row& row, std::span<const float> y, std::string& out) const {
   if (!id_.empty()) {
-    append_text_cell(row.id, out);
+    append_csv_text(row.id, out);
     out += ',';
   }
   if (!time_.empty()) {
-    append_text_cell(row.time, out);
+    append_csv_text(row.time, out);
     out += ',';
   }
   if (model_.classifies()) {
-    append_text_cell(model_.schema.classes[static_cast<std::size_t>(arg_max(y))], out);
+    append_csv_text(model_.schema.classes[static_cast<std::size_t>(arg_max(y))], out);
     out += ',';
   } else if (!model_.objective().quantiles.empty()) {
     append_float(out, y[static_cast<std::size_t>(point_output(model_.objective(), 0))]);
@@ -330,69 +364,6 @@ void LineSession::answer_json(const Row& row, std::span<const float> y, std::str
     object(model_.schema.targets);
   }
   out += "}\n";
-}
-
-std::string LineSession::save() const {
-  StateWriter writer;
-  writer.raw(kFileMark);
-  writer.number(kFileVersion, 4);
-  for (const std::uint64_t v : {position_.bytes, position_.lines, position_.rows, position_.malformed})
-    writer.number(v, 8);
-  writer.number(checksum_, 8);
-  writer.number(static_cast<std::uint64_t>(format_), 1);
-  writer.text(id_);
-  writer.text(time_);
-  writer.text(header_);
-  pool_.save(writer);
-  const std::uint64_t hash = fnv1a(writer.bytes());
-  writer.number(hash, 8);
-  return writer.bytes();
-}
-
-namespace {
-
-StateReader begin_state_file(std::string_view bytes, const std::string& where, LinePosition& position) {
-  constexpr std::size_t kHash = 8;
-  if (!bytes.starts_with(kFileMark)) fail("{}: expected a file of saved streams, got another", where);
-  StateReader whole(bytes, where);
-  if (bytes.size() < kFileMark.size() + kHash) whole.damaged();
-  StateReader hash(bytes.substr(bytes.size() - kHash), where);
-  if (hash.number(8) != fnv1a(bytes.substr(0, bytes.size() - kHash))) whole.damaged();
-  StateReader reader(bytes.substr(kFileMark.size(), bytes.size() - kFileMark.size() - kHash), where);
-  if (const std::uint64_t version = reader.number(4); version != kFileVersion)
-    fail("{}: expected version {} of a file of saved streams, got {}", where, kFileVersion, version);
-  for (std::uint64_t* const v : {&position.bytes, &position.lines, &position.rows, &position.malformed})
-    *v = reader.number(8);
-  return reader;
-}
-
-}  // namespace
-
-LinePosition LineSession::saved_position(std::string_view bytes, const std::string& where) {
-  LinePosition position;
-  begin_state_file(bytes, where, position);
-  return position;
-}
-
-void LineSession::load(std::string_view bytes, const std::string& where) {
-  LinePosition position;
-  StateReader reader = begin_state_file(bytes, where, position);
-  if (const std::uint64_t found = reader.number(8); found != checksum_)
-    fail("{}: expected the state of the model with checksum {:016x}, got that of another model, {:016x}", where,
-         checksum_, found);
-  const auto format = static_cast<LineFormat>(reader.number(1));
-  const std::string id(reader.text()), time(reader.text()), header(reader.text());
-  if (id != id_ || time != time_)
-    fail("{}: expected the state of streams with the id column {} and the time column {}, got {} and {}", where,
-         shown(id_), shown(time_), shown(id), shown(time));
-  if (format > LineFormat::kJson ||
-      (format_ != LineFormat::kGuess && format != LineFormat::kGuess && format != format_))
-    fail("{}: expected the state of streams in the same format, got another", where);
-  if (format != LineFormat::kGuess) format_ = format;
-  if (!header.empty()) read_header(header);
-  pool_.load(reader);
-  if (reader.left() != 0) reader.damaged();
-  position_ = position;
 }
 
 }  // namespace remede

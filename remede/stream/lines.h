@@ -91,6 +91,8 @@ class LineSession {
   };
 
   void read_header(std::string_view line);
+  std::vector<std::string> cells_of(std::string_view line);
+  bool again_header(std::string_view line);
   void write_header(std::string& out) const;
   void read_csv(std::string_view line, Row& row);
   bool read_cell(std::string_view line, std::size_t& at, std::string_view& cell);
@@ -105,6 +107,7 @@ class LineSession {
   std::string id_;    // name of the column; empty: one sequence
   std::string time_;  // name of the column; empty: none
   bool every_row_ = false;
+  bool time_may_lack_ = false;  // a row alone has no order: its time is only copied, from CSV, where it is there
   std::uint64_t checksum_;
   RowInputs inputs_;
   StreamPool pool_;
@@ -112,7 +115,8 @@ class LineSession {
   LinePosition position_;
   AnsweredRow last_;
   std::string problem_;
-  std::string header_;  // the line, empty before it came
+  std::string header_;              // the line, empty before it came
+  std::vector<std::string> names_;  // its cells
   char separator_ = ',';
   std::vector<Cell> cells_;           // (columns of the file)
   std::deque<std::string> unquoted_;  // cells of the current line that had quotes

@@ -103,6 +103,14 @@ void StreamPool::save(StateWriter& to) const {
   }
 }
 
+void StreamPool::save_time_texts(StateWriter& to) const {
+  for (Slot slot = oldest_; slot != kNone; slot = slots_[slot].newer) to.text(slots_[slot].time_text);
+}
+
+void StreamPool::load_time_texts(StateReader& from) {
+  for (Slot slot = oldest_; slot != kNone; slot = slots_[slot].newer) slots_[slot].time_text = from.text();
+}
+
 void StreamPool::load(StateReader& from) {
   clear();
   if (from.number(4) != width_) from.damaged();

@@ -38,9 +38,11 @@ class StreamPool {
   std::span<const float> step(Slot slot, std::span<const float> x);
   std::span<const int> leaves() const { return stream_.leaves(); }  // of the last step
 
-  // The time of the last step, where the caller keeps it; NaN before the first.
+  // The time of the last step, where the caller keeps it; NaN before the first. Its text, too.
   double time(Slot slot) const { return slots_[slot].time; }
   void set_time(Slot slot, double time) { slots_[slot].time = time; }
+  std::string_view time_text(Slot slot) const { return slots_[slot].time_text; }
+  void set_time_text(Slot slot, std::string_view text) { slots_[slot].time_text = text; }
 
   std::span<const float> state(Slot slot) const { return {state_.data() + slot * width_, width_}; }
   void set_state(Slot slot, std::span<const float> state);  // throws Error when the size differs
@@ -53,12 +55,16 @@ class StreamPool {
   // All sequences, the least recently used first. load() replaces what is there.
   void save(StateWriter& to) const;
   void load(StateReader& from);
+  // The texts of their times, in the same order. REQUIRES: load() was before load_time_texts().
+  void save_time_texts(StateWriter& to) const;
+  void load_time_texts(StateReader& from);
 
  private:
   static constexpr Slot kNone = std::numeric_limits<Slot>::max();
   struct Entry {
     std::string id;
     double time = std::numeric_limits<double>::quiet_NaN();
+    std::string time_text;
     Slot older = kNone, newer = kNone;  // neighbours in the order of use
   };
 

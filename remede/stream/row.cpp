@@ -10,7 +10,7 @@
 
 namespace remede {
 
-RowInputs::RowInputs(const Schema& schema) : schema_(schema), x_(schema.inputs.size(), kMissingValue) {
+RowInputs::RowInputs(const Schema& schema) : classes_(schema.classes), x_(schema.inputs.size(), kMissingValue) {
   const CodeIndex codes(schema.codes);
   for (std::size_t i = 0; i < schema.inputs.size(); ++i) {
     const InputCode* const code = codes.find(schema.inputs[i]);
@@ -45,11 +45,8 @@ void RowInputs::missing(std::size_t column) {
 void RowInputs::word(Column& column, std::string_view text) {
   if (!is_utf8(text)) fail("expected text in UTF-8, got {}", shown(text));
   bool known = false;
-  // A class that training did not know is no value of the target's past.
-  const bool no_class =
-      column.history && std::find(schema_.classes.begin(), schema_.classes.end(), text) == schema_.classes.end();
   for (const Use& use : column.uses) {
-    x_[use.input] = no_class ? kMissingValue : value_of_word(*use.code, text).value_or(kMissingValue);
+    x_[use.input] = value_of_word(*use.code, text).value_or(kMissingValue);
     known = known || std::find(use.code->words.begin(), use.code->words.end(), text) != use.code->words.end() ||
             (has_boolean_words(*use.code) && !std::isnan(x_[use.input]));
   }
@@ -57,9 +54,23 @@ void RowInputs::word(Column& column, std::string_view text) {
   if (!known) ++column.unknown;
 }
 
+// The class of the target's past, as predict reads it from a file. One that training did not know is no value.
+void RowInputs::past_class(Column& column, std::string_view cell) {
+  double value = 0;
+  const CellKind kind = parse_cell(cell, value);
+  const std::int32_t found = kind == CellKind::kMissing ? -1 : classes_.find(cell, kind, value);
+  column.is_missing = found < 0;
+  column.unknown += found < 0 && kind != CellKind::kMissing ? 1 : 0;
+  for (const Use& use : column.uses)
+    x_[use.input] =
+        found < 0 ? kMissingValue
+                  : value_of_word(*use.code, classes_.names()[static_cast<std::size_t>(found)]).value_or(kMissingValue);
+}
+
 void RowInputs::number(std::size_t column, double value) {
   Column& to = columns_[column];
   if (std::isnan(value)) return missing(column);
+  if (to.words && to.history) return past_class(to, fmt::format("{}", value));
   if (to.words) return word(to, fmt::format("{}", value));  // 1 and 1.0 are one category
   const auto rounded = static_cast<float>(value);
   if (!std::isfinite(rounded)) fail("column {}: expected {}, got {}", shown(names_[column]), kFittingNumber, value);
@@ -69,6 +80,7 @@ void RowInputs::number(std::size_t column, double value) {
 
 void RowInputs::text(std::size_t column, std::string_view cell) {
   Column& to = columns_[column];
+  if (to.words && to.history) return past_class(to, cell);
   double value = 0;
   switch (parse_cell(cell, value)) {
     case CellKind::kMissing:

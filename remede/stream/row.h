@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "remede/data/classes.h"
 #include "remede/schema/schema.h"
 
 namespace remede {
@@ -21,6 +22,7 @@ class RowInputs {
   // The columns that a row has to have, beside the time.
   const std::vector<std::string>& columns() const { return names_; }
   std::optional<std::size_t> find(std::string_view column) const;
+  // Its cells are words, even where they look like numbers: 1.0 may be the name of a class.
   bool reads_words(std::size_t column) const { return columns_[column].words; }
   bool needs_time() const { return !gaps_.empty(); }
 
@@ -32,7 +34,8 @@ class RowInputs {
   // Times in seconds where they are dates; NaN before the first step of a sequence.
   std::span<const float> finish(double now, double before);
 
-  // Words that were not among the training data, so far.
+  // Words that the model does not use, so far: they were not among the training data, or simplification removed their
+  // inputs.
   std::uint64_t unknown_words(std::size_t column) const { return columns_[column].unknown; }
 
  private:
@@ -48,8 +51,9 @@ class RowInputs {
     std::uint64_t unknown = 0;
   };
   void word(Column& column, std::string_view text);
+  void past_class(Column& column, std::string_view cell);
 
-  const Schema& schema_;
+  KnownClasses classes_;
   std::vector<std::string> names_;
   std::vector<Column> columns_;
   std::vector<std::size_t> gaps_;  // inputs

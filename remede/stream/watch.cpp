@@ -43,8 +43,7 @@ std::vector<std::string> InputWatch::take() {
   for (std::size_t c = 0; c < unknown_.size(); ++c) {
     const std::uint64_t now = row_inputs_.unknown_words(c);
     if (now > unknown_[c])
-      lines.push_back(fmt::format("{}: {}: {} that did not occur in training", rows,
-                                  printable(row_inputs_.columns()[c]),
+      lines.push_back(fmt::format("{}: {}: {} that the model does not use", rows, printable(row_inputs_.columns()[c]),
                                   plural(static_cast<long long>(now - unknown_[c]), "word")));
     unknown_[c] = now;
   }

@@ -1,5 +1,5 @@
 // Whether live inputs are still like those of the training data. For every input it counts the values outside the range
-// in which nine tenths of the training data lay (Model::input_range), and words that did not occur in training.
+// in which nine tenths of the training data lay (Model::input_range), and words that the model does not use.
 #pragma once
 
 #include <cstdint>

@@ -224,7 +224,7 @@ std::vector<std::string> assumptions_from(const Model& model, const Sequences& d
     const std::string& name = model.schema.inputs[i];
     const InputCode* const code = model.schema.code_of(name);
     if ((code != nullptr && !code->gap) || name.find(']') != std::string::npos) continue;
-    const auto found = find_quantity(model, columns, name);
+    const auto found = find_quantity(model, columns, name, true);
     if (!found || found->kind != AtomKind::kInput || found->index != static_cast<int>(i))
       continue;  // a name of two things
     Range range = Range::none();

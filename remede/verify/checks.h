@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "remede/data/dataset.h"
 #include "remede/data/sequences.h"
 #include "remede/model/model.h"
 #include "remede/simplify/range.h"
@@ -50,8 +51,11 @@ struct Robustness {
   double broken = 0;                   // something changes at this distance; infinity: none was found
   std::size_t sequence = 0, step = 0;  // where, from 0
   std::size_t steps = 0;               // of the data
+  bool leaves = false;                 // regression
+  std::string id;                      // of the sequence; empty where it has none
 };
 Robustness check_robustness(const Model& model, const Sequences& data, const VerifyOptions& options);
+Robustness check_robustness(const Model& model, const Dataset& data, const VerifyOptions& options);  // with the id
 
 std::string checks_text(const Model& model, const ModelChecks& checks);
 std::string checks_json(const Model& model, const ModelChecks& checks);

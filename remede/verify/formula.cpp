@@ -1,6 +1,8 @@
 #include "remede/verify/formula.h"
 
 #include <algorithm>
+#include <iterator>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -8,12 +10,18 @@
 #include "remede/base/text.h"
 #include "remede/model/names.h"
 #include "remede/verify/inputs.h"
+#include "remede/verify/quantities.h"
 
 namespace remede {
 namespace {
 
+// Words of the language, which are names only in brackets.
+constexpr std::string_view kKeywords[] = {"always", "and",  "false",      "implies", "never", "not",  "once",
+                                          "or",     "says", "previously", "since",   "step",  "true", "unless"};
+
 std::string named(const std::string& name) {
-  const bool plain = !name.empty() && name.find_first_of(" \t()<>=!,{}[]'\"`") == std::string::npos;
+  const bool plain = !name.empty() && name.find_first_of(" \t()<>=!,{}[]'\"`") == std::string::npos &&
+                     std::find(std::begin(kKeywords), std::end(kKeywords), name) == std::end(kKeywords);
   return plain ? name : fmt::format("[{}]", name);
 }
 
@@ -49,20 +57,21 @@ std::string cell_text(const Model& model, int slot) {
 
 std::string atom_text(const Model& model, const Atom& atom) {
   const auto i = static_cast<std::size_t>(atom.index);
+  const auto input = [&](const std::string& name) { return named(name_of_input(model, name)); };
   const auto compared = [&](const std::string& name) {
     return fmt::format("{} {} {}", name, sign_of(atom.compare), atom.value);
   };
   switch (atom.kind) {
     case AtomKind::kInput:
-      return compared(named(model.schema.inputs[i]));
+      return compared(input(model.schema.inputs[i]));
     case AtomKind::kMissing:
-      return named(model.schema.inputs[i]) + " missing";
+      return input(model.schema.inputs[i]) + " missing";
     case AtomKind::kWord: {
-      const std::string name = named(all_inputs(model.schema)[i].name);
+      const std::string name = input(all_inputs(model.schema)[i].name);
       return atom.word.empty() ? name + " missing" : fmt::format("{} = {}", name, named(atom.word));
     }
     case AtomKind::kChange:
-      return fmt::format("{} changes by at most {}", named(model.schema.inputs[i]), atom.value);
+      return fmt::format("{} changes by at most {}", input(model.schema.inputs[i]), atom.value);
     case AtomKind::kSays:
       return "says " + named(model.schema.classes[i]);
     case AtomKind::kProbability:

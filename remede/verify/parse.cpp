@@ -193,10 +193,8 @@ class FormulaParser {
       if (!forward_.empty() && forward_.back() == inner) forward_.pop_back();
       return inner;
     }
-    if (next().kind == Token::Kind::kWord && !is_name(next())) {
-      if (take("true")) return add(Op::kTrue, {});
-      if (take("false")) return add(Op::kNot, {add(Op::kTrue, {})});
-    }
+    if (take("true")) return add(Op::kTrue, {});
+    if (take("false")) return add(Op::kNot, {add(Op::kTrue, {})});
     if (next().is("says") && (after().kind != Token::Kind::kSign)) {
       ++at_;
       return atom({AtomKind::kSays, class_number(), Compare::kIs, 0, ""});
@@ -214,12 +212,6 @@ class FormulaParser {
     const int first = numeric(what, turned_around(compare), low);
     if (!compare_of(next())) return first;
     return add(Op::kAnd, {first, comparison(what)});
-  }
-
-  bool is_name(const Token& token) const {
-    const auto& s = model_.schema;
-    return std::find(s.inputs.begin(), s.inputs.end(), token.text) != s.inputs.end() ||
-           column_named(columns_, token.text) >= 0;
   }
 
   int class_number() {
@@ -245,12 +237,9 @@ class FormulaParser {
       return {AtomKind::kProbability, label, Compare::kAtLeast, 0, ""};
     }
     ++at_;
-    const std::optional<Atom> found = find_quantity(model_, columns_, token.text);
-    if (!found) {
-      if (token.kind == Token::Kind::kWord && token.text == "step")
-        return {AtomKind::kStep, 0, Compare::kAtLeast, 0, ""};
-      wrong_at(fmt::format("the name of {}", known_quantities(model_, columns_, inputs_only_)), token);
-    }
+    if (token.is("step")) return {AtomKind::kStep, 0, Compare::kAtLeast, 0, ""};
+    const std::optional<Atom> found = find_quantity(model_, columns_, token.text, inputs_only_);
+    if (!found) wrong_at(fmt::format("the name of {}", known_quantities(model_, columns_, inputs_only_)), token);
     if (inputs_only_ && found->kind != AtomKind::kInput && found->kind != AtomKind::kWord)
       wrong_at("the name of an input: an assumption speaks of inputs only", token);
     return *found;

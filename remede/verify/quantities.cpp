@@ -28,28 +28,58 @@ std::optional<Atom> find_cell_slot(const Model& model, const std::string& name) 
   return found;
 }
 
-}  // namespace
+std::optional<Atom> find_numbered(const std::vector<std::string>& names, AtomKind kind, std::string_view name) {
+  const auto at = std::find(names.begin(), names.end(), name);
+  if (at == names.end()) return std::nullopt;
+  return Atom{kind, static_cast<int>(at - names.begin()), Compare::kAtLeast, 0, ""};
+}
 
-std::optional<Atom> find_quantity(const Model& model, const std::vector<InputColumn>& columns,
-                                  const std::string& name) {
+std::optional<Atom> find_answer(const Model& model, const std::string& name) {
+  return model.classifies() ? std::nullopt : find_numbered(model.output_names(), AtomKind::kAnswer, name);
+}
+
+std::optional<Atom> find_input(const Model& model, const std::vector<InputColumn>& columns, const std::string& name) {
   const int column = column_named(columns, name);
   if (column >= 0 && columns[static_cast<std::size_t>(column)].words)
     return Atom{AtomKind::kWord, column, Compare::kIs, 0, ""};
-  const auto numbered = [&](const std::vector<std::string>& names, AtomKind kind) -> std::optional<Atom> {
-    const auto at = std::find(names.begin(), names.end(), name);
-    if (at == names.end()) return std::nullopt;
-    return Atom{kind, static_cast<int>(at - names.begin()), Compare::kAtLeast, 0, ""};
-  };
-  if (const auto input = numbered(model.schema.inputs, AtomKind::kInput)) return input;
-  if (!model.classifies())
-    if (const auto answer = numbered(model.output_names(), AtomKind::kAnswer)) return answer;
+  return find_numbered(model.schema.inputs, AtomKind::kInput, name);
+}
+
+bool is_target_of_regression(const Model& model, const std::string& name) {
+  const std::vector<std::string>& targets = model.schema.targets;
+  return !model.classifies() && std::find(targets.begin(), targets.end(), name) != targets.end();
+}
+
+// The answers of quantiles have other names than the target, which may be an input.
+void expect_no_target(const Model& model, const std::string& name) {
+  if (is_target_of_regression(model, name) && find_numbered(model.schema.inputs, AtomKind::kInput, name))
+    fail("expected an answer ({}) or the input {}{}, got {}", listed_names(model.output_names()), kInputPrefix,
+         printable(name), shown(name));
+}
+
+}  // namespace
+
+std::optional<Atom> find_quantity(const Model& model, const std::vector<InputColumn>& columns, const std::string& name,
+                                  bool inputs_only) {
+  if (!inputs_only) {
+    if (const auto answer = find_answer(model, name)) return answer;
+    expect_no_target(model, name);
+  }
+  if (const auto input = find_input(model, columns, name)) return input;
+  if (name.starts_with(kInputPrefix))
+    if (const auto input = find_input(model, columns, name.substr(kInputPrefix.size()))) return input;
   return find_cell_slot(model, name);
+}
+
+std::string name_of_input(const Model& model, const std::string& name) {
+  return is_target_of_regression(model, name) ? std::string(kInputPrefix) + name : name;
 }
 
 std::string known_quantities(const Model& model, const std::vector<InputColumn>& columns, bool inputs_only) {
   std::vector<std::string> names;
   names.reserve(columns.size());
-  for (const InputColumn& column : columns) names.push_back(column.name);
+  for (const InputColumn& column : columns)
+    names.push_back(inputs_only ? column.name : name_of_input(model, column.name));
   if (!inputs_only) {
     if (!model.classifies())
       for (const std::string& name : model.output_names()) names.push_back(name);

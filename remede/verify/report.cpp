@@ -156,11 +156,14 @@ std::string checks_text(const Model& model, const ModelChecks& checks) {
 std::string checks_json(const Model& model, const ModelChecks& checks) { return checks_object(model, checks).dump(); }
 
 std::string robustness_text(const Robustness& r) {
-  const std::string broken = std::isinf(r.broken) ? "no change was found beyond it"
-                                                  : fmt::format("at {:.4g} step {} of sequence {} changes", r.broken,
-                                                                r.step + 1, r.sequence + 1);
-  return fmt::format("robust: no answer of {} changes while every number moves by at most {:.4g}; {}\n",
-                     plural(static_cast<long long>(r.steps), "step"), r.proved, broken);
+  const std::string sequence =
+      r.id.empty() ? fmt::format("the sequence number {}", r.sequence + 1) : fmt::format("sequence {}", shown(r.id));
+  const std::string broken =
+      std::isinf(r.broken) ? "no change was found beyond it"
+                           : fmt::format("at {:.4g} that of step {} of {} changes", r.broken, r.step + 1, sequence);
+  return fmt::format("robust: no {} of {} changes while every number moves by at most {:.4g}; {}\n",
+                     r.leaves ? "leaf that is reached" : "answer", plural(static_cast<long long>(r.steps), "step"),
+                     r.proved, broken);
 }
 
 std::string verifications_json(const std::vector<Verification>& results, const ModelChecks* checks, const Model& model,
@@ -169,10 +172,12 @@ std::string verifications_json(const std::vector<Verification>& results, const M
   for (const Verification& one : results) json["results"].push_back(verification_json(one));
   if (checks != nullptr) json["checks"] = checks_object(model, *checks);
   if (robustness != nullptr)
-    json["robustness"] = {{"steps", robustness->steps},
+    json["robustness"] = {{"of", robustness->leaves ? "leaf" : "answer"},
+                          {"steps", robustness->steps},
                           {"proved", robustness->proved},
                           {"broken", std::isinf(robustness->broken) ? ReportJson() : ReportJson(robustness->broken)},
                           {"sequence", robustness->sequence + 1},
+                          {"id", robustness->id.empty() ? ReportJson() : ReportJson(printable(robustness->id))},
                           {"step", robustness->step + 1}};
   return json.dump();
 }

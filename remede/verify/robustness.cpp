@@ -146,6 +146,7 @@ Robustness check_robustness(const Model& model, const Sequences& data, const Ver
   auto work = static_cast<std::uint64_t>(kRobustnessWork * options.effort);
   Robustness result;
   result.steps = data.steps();
+  result.leaves = !model.classifies();
   result.broken = std::numeric_limits<double>::infinity();
   // The smallest distance that changes something lies between powers of 2.
   double low = 0, high = 0x1p30;
@@ -170,6 +171,12 @@ Robustness check_robustness(const Model& model, const Sequences& data, const Ver
     result.broken = most;
     break;
   }
+  return result;
+}
+
+Robustness check_robustness(const Model& model, const Dataset& data, const VerifyOptions& options) {
+  Robustness result = check_robustness(model, data.sequences, options);
+  if (result.sequence < data.ids.size()) result.id = data.ids[result.sequence];
   return result;
 }
 

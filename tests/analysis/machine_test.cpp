@@ -1,6 +1,7 @@
 #include "remede/draw/machine.h"
 
 #include <ctime>
+#include <limits>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -60,6 +61,14 @@ TEST(Machine, ParityIsExactlyTwoStates) {
 }
 
 // Two cells that always hold the same are one state, not four.
+TEST(Machine, MissingValuesOfTheDataAreNamed) {
+  const Model model = test::make_model(1, 0, {"a", "b"}, {}, split(0, 0.5F, leaf(sure(2, 0)), leaf(sure(2, 1))));
+  Sequences data = bits({"01", "110"});
+  EXPECT_THAT(machine_text(find_machine(model, data)), testing::Not(HasSubstr("missing")));
+  data.x[0] = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_THAT(machine_text(find_machine(model, data)), HasSubstr(" or missing"));
+}
+
 TEST(Machine, EquivalentStatesAreMerged) {
   LeafForm form;
   form.write_bias = true;

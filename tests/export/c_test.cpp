@@ -138,6 +138,12 @@ void expect_same_everywhere(const std::vector<Model>& models, int steps, const s
   }
 }
 
+TEST(Names, SignsOfNumbersAreWords) {
+  EXPECT_EQ(capital_identifiers({"-1", "0", "1", "-0.5", "-.5", "lag = -1", "x-1", "2024-01-02", "minus 1", "-", "-a"}),
+            (std::vector<std::string>{"MINUS_1", "0", "1", "MINUS_0_5", "MINUS_5", "LAG_MINUS_1", "X_1", "2024_01_02",
+                                      "MINUS_1_2", "_", "A"}));
+}
+
 TEST(ExportC, GivesTheBitsOfTheLibrary) {
   expect_same_everywhere(models_of_all_forms(40), 400,
                          {"gcc -std=c99 -O0", "gcc -std=c99 -O3", "clang -std=c99 -O0", "clang -std=c99 -O3"});

@@ -4,6 +4,7 @@
 
 #include "pages/data_sets.h"
 #include "remede/base/error.h"
+#include "remede/data/unknown.h"
 #include "remede/model/file.h"
 #include "support/hand_built.h"
 #include "support/random_model.h"
@@ -50,6 +51,26 @@ TEST(Report, WithoutTargetsThereAreNoScores) {
   EXPECT_FALSE(has(page, "id=\"scores\""));
   EXPECT_TRUE(has(page, "id=\"tree\""));
   EXPECT_THROW(report_page(model, test::counting_data(model, {})), Error);
+}
+
+// Six known targets, of which at most three are one class, and four of a class that training did not know.
+TEST(Report, UnknownClassesAreWrongInEveryFigure) {
+  const Model model = test::parity_tree();
+  Dataset data = test::counting_data(model, {6, 4});
+  for (std::size_t t = 6; t < 10; ++t) {
+    data.unknown.step.push_back(static_cast<std::int64_t>(t));
+    data.unknown.step_weight.push_back(1.0F);
+    data.sequences.weight[t] = 0.0F;
+  }
+  data.unknown.count = 4;
+  data.unknown.weight = 4.0;
+  const std::string page = report_page(model, data);
+  EXPECT_TRUE(has(page, "30%")) << "always the most frequent class";
+  EXPECT_TRUE(has(page, "accuracy on 10 steps"));
+  data.unknown = {};
+  EXPECT_TRUE(has(report_page(model, data), "accuracy on 6 of 10 steps"));
+  const Dataset again = with_unknown_targets(data);
+  EXPECT_EQ(again.sequences.weight[6], 0.0F);
 }
 
 TEST(Report, NamesAreEscaped) {

@@ -6,6 +6,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "remede/base/random.h"
+#include "remede/data/unknown.h"
 
 namespace remede {
 namespace {
@@ -45,6 +46,17 @@ TEST(Sample, WorstComeFirst) {
   EXPECT_EQ(order, (std::vector<std::size_t>{1, 4, 3, 0}));
   EXPECT_EQ(sample.excerpts[0].marked, 2U);
   EXPECT_EQ(sample.note, "all 4 sequences");
+}
+
+TEST(Sample, UnknownClassesAreMistakes) {
+  Case c;
+  c.add({0.9F, 0.9F});
+  c.add({0.9F, 0.9F});
+  c.data.label[3] = kUnknownClass;
+  const Sample sample = c.choose();
+  EXPECT_EQ(sample.excerpts[0].sequence, 1U);
+  EXPECT_EQ(sample.excerpts[0].marked, 1U);
+  EXPECT_EQ(sample.excerpts[0].targets, 2U);
 }
 
 TEST(Sample, StepsWithoutTargetDoNotCount) {

@@ -102,6 +102,94 @@ TEST(Lines, HeadersThatDoNotFitAreErrors) {
   EXPECT_THAT(error("day,rain,temp"), HasSubstr("id column"));
 }
 
+TEST(Lines, AColumnHasOneRole) {
+  const Model model = snow_with_id();
+  const auto error = [&](const LineOptions& options) {
+    return testing::error_of([&] { const LineSession session(model, options); });
+  };
+  const std::string several = "expected one role for column 'rain', got several";
+  EXPECT_EQ(error({.id = "rain"}), several);
+  EXPECT_EQ(error({.format = LineFormat::kJson, .time = "rain"}), several);
+  EXPECT_EQ(error({.id = "day"}), "expected one role for column 'day', got several");
+}
+
+TEST(Lines, RowsAloneKeepTheirTime) {
+  const Model model = snow_with_id();
+  LineSession with(model, {.id = "row"}), without(model, {.id = "row"}), json(model, {.id = "row"});
+  EXPECT_THAT(feed(with, "day,rain,temp\n7,1,1\n3,1,1\n").out, StartsWith("day,prediction\n7,"));
+  EXPECT_EQ(with.position().malformed, 0U);
+  EXPECT_THAT(feed(without, "rain,temp\n1,1\n").out, StartsWith("prediction\n"));
+  EXPECT_THAT(feed(json, "{\"rain\": 1, \"temp\": 1}\n").out, StartsWith("{\"prediction\": "));
+  LineSession again(model, {.id = "row"}), third(model, {.id = "row"});
+  again.load(with.save(), "state");
+  EXPECT_THAT(feed(again, "7,1,1\n").out, StartsWith("7,"));
+  third.load(without.save(), "state");
+  EXPECT_EQ(feed(third, "1,1\n").problems.size(), 0U);
+}
+
+TEST(Lines, QuotesWhatPredictQuotes) {
+  const Model model = snow_with_id();
+  LineSession session(model, {});
+  EXPECT_THAT(feed(session, "day;station;rain;temp\n1;\"y;z\";1;1\n").out, HasSubstr("\n\"y;z\",1,"));
+}
+
+TEST(Lines, FilesOneAfterTheOther) {
+  const Model model = snow_with_id();
+  const std::string begin = "day,station,rain,temp\n1,a,32,3\n";
+  LineSession plain(model, {}), marked(model, {}), turned(model, {}), bad(model, {});
+  const std::string expected = feed(plain, begin + "day,station,rain,temp\n2,a,5,1\n").out;
+  EXPECT_EQ(feed(marked, begin + "\xef\xbb\xbf" + begin.substr(0, 22) + "2,a,5,1\n").out, expected);
+  EXPECT_EQ(feed(turned, begin + "\"rain\",temp,station,day\n5,1,a,2\n").out, expected);
+  EXPECT_EQ(turned.position().rows, 2U);
+  LineSession again(model, {});
+  again.load(turned.save(), "state");
+  EXPECT_EQ(feed(again, "5,1,a,3\n").out, feed(plain, "3,a,5,1\n").out);
+  EXPECT_EQ(feed(bad, begin + "day,station,rain,wind\nrain,a\"\n").problems.size(), 2U);
+}
+
+TEST(Lines, JsonKeysAndIdsThatWouldBeMixedUp) {
+  const Model model = snow_with_id();
+  LineSession session(model, {.format = LineFormat::kJson});
+  const auto row = [](const std::string& id) {
+    return "{\"station\": " + id + ", \"day\": 1, \"rain\": 1, \"temp\": 0}\n";
+  };
+  const Fed fed = feed(session, "{\"rain\": 1, \"station\": 1, \"day\": 1, \"rain\": 2, \"temp\": 0}\n" +
+                                    row("18446744073709551616") + row("-9223372036854775809") + row("1e300"));
+  EXPECT_EQ(fed.out, "");
+  ASSERT_EQ(fed.problems.size(), 4U);
+  EXPECT_EQ(fed.problems[0], "line 1: expected every key once, got 'rain' twice");
+  EXPECT_THAT(fed.problems[1], HasSubstr("expected a whole number of at most 64 bits or a text for the id 'station'"));
+  EXPECT_THAT(feed(session, row("18446744073709551615") + row("18446744073709551614") + row("-7") + row("2.5") +
+                                row("\"18446744073709551616\""))
+                  .problems,
+              IsEmpty());
+  EXPECT_EQ(session.pool().size(), 5U);
+}
+
+TEST(Lines, TimesAreComparedAsInPredict) {
+  const Model model = snow_with_id();
+  const auto accepted = [&](const std::string& first, const std::string& second, bool again = false) {
+    LineSession session(model, {}), loaded(model, {});
+    feed(session, "day,station,rain,temp\n" + first + ",a,1,1\n");
+    EXPECT_EQ(session.position().rows, 1U) << first;
+    if (again) loaded.load(session.save(), "state");
+    return feed(again ? loaded : session, second + ",a,1,1\n").problems.empty();
+  };
+  for (const bool again : {false, true}) {
+    EXPECT_FALSE(accepted("1700000000000000001", "1700000000000000000", again));
+    EXPECT_TRUE(accepted("1700000000000000000", "1700000000000000001", again));
+    EXPECT_FALSE(accepted("0", "-inf", again));
+    EXPECT_TRUE(accepted("-inf", "0", again));
+    EXPECT_FALSE(accepted("7", "2024-01-01", again));
+    EXPECT_FALSE(accepted("12:30", "12:29", again));
+    EXPECT_TRUE(accepted("12:30", "12:31", again));
+  }
+  EXPECT_TRUE(accepted("2", "1e1"));
+  EXPECT_TRUE(accepted("2024-01-01 12:00:00", "2024-01-02"));
+  EXPECT_FALSE(accepted("2024-01-01 12:00:00.123456789", "2024-01-01 12:00:00.123456788"));
+  EXPECT_TRUE(accepted("5", "5"));
+}
+
 TEST(Lines, GoesOnFromItsState) {
   const Model model = snow_with_id();
   const std::string begin = "day,station,rain,temp\n1,a,32,3\n1,b,60,-1\nbad\n", end = "2,a,1,1\n2,b,,4\n";
@@ -189,6 +277,54 @@ TEST(Rows, WordsNumbersAndTimes) {
   EXPECT_EQ(row.unknown_words(2), 1U);
   row.text(1, "");
   EXPECT_TRUE(std::isnan(row.finish(1.0, 0.0)[1]));
+}
+
+// What the target's past counts as, given as text and, where `number` is one, as a number.
+float past_of(const std::vector<std::string>& classes, const std::string& cell, double number = NAN) {
+  Schema schema;
+  schema.inputs = schema.targets = {"c"};
+  schema.classes = classes;
+  schema.horizon = 1;
+  schema.codes = {{"c", "c", false, classes, {0.0F, 1.0F}, {}}};
+  RowInputs row(schema);
+  row.text(0, cell);
+  const float value = row.finish(NAN, NAN)[0];
+  if (!std::isnan(number)) {
+    row.number(0, number);
+    const float same = row.finish(NAN, NAN)[0];
+    EXPECT_TRUE(same == value || (std::isnan(same) && std::isnan(value))) << cell;
+  }
+  return value;
+}
+
+TEST(Rows, ThePastOfTheTargetIsAClassAsInAFile) {
+  EXPECT_EQ(past_of({"0.0", "1.0"}, "1.0", 1.0), 1.0F);
+  EXPECT_EQ(past_of({"0.0", "1.0"}, "1", 1.0), 1.0F);
+  EXPECT_EQ(past_of({"0.0", "1.0"}, " +0 ", 0.0), 0.0F);
+  EXPECT_EQ(past_of({"False", "True"}, "TRUE"), 1.0F);
+  EXPECT_EQ(past_of({"False", "True"}, "false"), 0.0F);
+  EXPECT_EQ(past_of({"a", "1.0"}, "1.0"), 1.0F);
+  EXPECT_TRUE(std::isnan(past_of({"a", "1.0"}, "1")));  // by its text only where not all are numbers
+  EXPECT_EQ(past_of({" hi", "lo"}, " hi"), 0.0F);       // spaces belong to a class, as in predict
+  EXPECT_TRUE(std::isnan(past_of({"hi", "lo"}, " hi")));
+  EXPECT_TRUE(std::isnan(past_of({"0.0", "1.0"}, "2", 2.0)));
+  EXPECT_TRUE(std::isnan(past_of({"0.0", "1.0"}, " NA ")));
+}
+
+TEST(Lines, ThePastOfTheTargetInCsvAndJson) {
+  Model model;
+  model.schema.inputs = {"rain", "temp"};
+  model.schema.targets = {"rain"};
+  model.fill = {0, 0};
+  model.trees = {test::tree_of_laws(2, 1, 2)};
+  model.schema.horizon = 1;
+  model.schema.classes = {"0.0", "1.0"};
+  model.schema.codes = {{"rain", "rain", false, {"0.0", "1.0"}, {0.0F, 1.0F}, {}}};
+  LineSession csv(model, {}), json(model, {});
+  feed(csv, "rain,temp\n1.0,1\n");
+  EXPECT_EQ(csv.last().x[0], 1.0F);
+  feed(json, "{\"rain\": 1.0, \"temp\": 1}\n");
+  EXPECT_EQ(json.last().x[0], 1.0F);
 }
 
 }  // namespace

@@ -87,6 +87,45 @@ TEST(Formula, ErrorsSayWhatAndWhere) {
   EXPECT_THAT(error_of("m1 >= 0", true), testing::HasSubstr("assumption"));
 }
 
+TEST(Formula, ANameOfTwoThings) {
+  Model model = small_model();
+  model.schema.task = Task::kRegression;
+  model.schema.horizon = 1;
+  model.schema.classes.clear();
+  model.schema.inputs = {"y", "step", "true", "z"};
+  model.schema.codes.clear();
+  model.schema.targets = {"y", "u", "v"};
+  const auto read = [&](const char* text, bool assumption) {
+    const Formula f = assumption ? parse_assumption(model, text) : parse_formula(model, text, "property");
+    return std::pair(f.atoms.at(0).kind, formula_text(model, f, f.root));
+  };
+  const auto error = [&](const char* text) -> std::string {
+    try {
+      parse_formula(model, text, "property");
+    } catch (const Error& caught) {
+      return caught.what();
+    }
+    return "";
+  };
+  using ::testing::Pair;
+  EXPECT_THAT(read("y <= 120", false), Pair(AtomKind::kAnswer, "y <= 120"));
+  EXPECT_THAT(read("[y] <= 120", false), Pair(AtomKind::kAnswer, "y <= 120"));
+  EXPECT_THAT(read("input.y <= 120", false), Pair(AtomKind::kInput, "input.y <= 120"));
+  EXPECT_THAT(read("input.y missing", false), Pair(AtomKind::kMissing, "input.y missing"));
+  EXPECT_THAT(read("y <= 120", true), Pair(AtomKind::kInput, "input.y <= 120"));
+  EXPECT_THAT(read("input.z <= 120", false), Pair(AtomKind::kInput, "z <= 120"));
+  EXPECT_THAT(read("step <= 120", false), Pair(AtomKind::kStep, "step <= 120"));
+  EXPECT_THAT(read("step <= 120", true), Pair(AtomKind::kStep, "step <= 120"));
+  EXPECT_THAT(read("[step] <= 120", false), Pair(AtomKind::kInput, "[step] <= 120"));
+  EXPECT_THAT(read("[true] >= 1 and true", false), Pair(AtomKind::kInput, "([true] >= 1 and true)"));
+  EXPECT_THAT(error("w >= 1"), testing::HasSubstr("(input.y, step, true, z, y, u, v"));
+  model.own_objective = {Loss::kQuantile, {0.1F, 0.9F}};
+  model.schema.targets = {"y"};
+  EXPECT_THAT(error("y <= 120"),
+              testing::HasSubstr("expected an answer (y q0.1, y q0.9) or the input input.y, got 'y'"));
+  EXPECT_THAT(read("[y q0.9] <= 120", false), Pair(AtomKind::kAnswer, "[y q0.9] <= 120"));
+}
+
 TEST(Formula, PropertiesOfAFile) {
   EXPECT_THAT(property_lines("# all\n always x1 >= 0 # why\r\n\n never x1 > 5"),
               testing::ElementsAre("always x1 >= 0", "never x1 > 5"));

@@ -8,6 +8,7 @@
 
 #include "remede/model/predict.h"
 #include "remede/simplify/simplify.h"
+#include "remede/verify/checks.h"
 #include "support/random_model.h"
 #include "verify/random_property.h"
 
@@ -303,6 +304,26 @@ TEST(Verify, AssumptionsNarrowTheInputs) {
       Decision::kHolds);
   EXPECT_EQ(sign("x1 present", {"x1 in -1..1"}).verdict, Decision::kHolds);
   EXPECT_EQ(sign("x1 present").verdict, Decision::kFails);
+}
+
+TEST(Verify, RobustnessNamesWhatChanges) {
+  Model model = sign_model();
+  Dataset data;
+  data.sequences.n_x = 1;
+  data.sequences.offset = {0, 1, 3};
+  data.sequences.x = {-5.0F, 0.8F, 0.8F};
+  data.ids.push_back("54");
+  data.ids.push_back("55");
+  const Robustness said = check_robustness(model, data, {});
+  EXPECT_THAT(robustness_text(said), testing::HasSubstr("robust: no answer of 3 steps"));
+  EXPECT_THAT(robustness_text(said), testing::HasSubstr("of sequence '55' changes"));
+  EXPECT_THAT(robustness_text(check_robustness(model, data.sequences, {})),
+              testing::HasSubstr("the sequence number 2"));
+  Robustness reached = said;
+  reached.leaves = true;
+  EXPECT_THAT(robustness_text(reached), testing::HasSubstr("robust: no leaf that is reached of 3 steps changes"));
+  EXPECT_THAT(verifications_json({}, nullptr, model, &reached), testing::HasSubstr("\"of\":\"leaf\""));
+  EXPECT_THAT(verifications_json({}, nullptr, model, &said), testing::HasSubstr("\"id\":\"55\""));
 }
 
 TEST(Verify, DeadlinesAreCounted) {

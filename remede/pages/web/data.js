@@ -16,7 +16,7 @@ class Data {
     this.model = model;
     this.json = json;
     this.x = decodeFloats(json.x);
-    this.label = json.label ? decodeIntegers(json.label) : null; // (steps) -1: no target
+    this.label = json.label ? decodeIntegers(json.label) : null; // (steps) -1: no target, -2: a class that training did not know
     this.value = json.value ? decodeFloats(json.value) : null; // (steps, nY) NaN: no target
     this.farOff = json.far_off ? Float32Array.from(json.far_off) : null;
     this.hasTargets = Boolean(this.label || this.value);
@@ -86,7 +86,7 @@ class Data {
 
   hasTarget(sequence, step) {
     const t = sequence.first + step;
-    if (this.label) return this.label[t] >= 0;
+    if (this.label) return this.label[t] !== -1;
     return Boolean(this.value) && !Number.isNaN(this.value[t * this.model.nY]);
   }
 
@@ -104,7 +104,7 @@ class Data {
   badness(sequence, run, step) {
     if (!this.hasTarget(sequence, step)) return -1;
     const { nY } = this.model, t = sequence.first + step;
-    if (this.label) return 1 - run.output[step * nY + this.label[t]];
+    if (this.label) return this.label[t] < 0 ? 1 : 1 - run.output[step * nY + this.label[t]];
     let most = 0;
     for (let o = 0; o < nY; ++o) most = Math.max(most, Math.abs(run.output[step * nY + o] - this.value[t * nY + o]) / (this.farOff?.[o] || 1));
     return most;

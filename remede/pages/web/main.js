@@ -395,7 +395,7 @@ Object.assign(App.prototype, {
     }
     const order = [...Array(nY).keys()].sort((a, b) => run.output[step * nY + b] - run.output[step * nY + a] || a - b);
     const rows = order.slice(0, 6).map((o) => [model.classes[o], exact(run.output[step * nY + o]), classInk(o)]);
-    if (data.hasTarget(sequence, step)) rows.push(['target', model.classes[data.label[sequence.first + step]]]);
+    if (data.hasTarget(sequence, step)) rows.push(['target', model.classes[data.label[sequence.first + step]] ?? 'a class that training did not know']);
     return rows;
   },
 });
