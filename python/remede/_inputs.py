@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from . import _native
+from ._booleans import Trained, array_as_trained, as_trained
 from ._frames import add_array, category_columns, frame_of, index_names, is_frame, library_of
 
 AXES = {"instance,time,channel": (0, 1, 2), "instance,channel,time": (0, 2, 1), "time,instance,channel": (1, 0, 2),
@@ -83,30 +84,32 @@ class Packed:
         return np.split(rows, np.cumsum(self.rows)[:-1]) if self.kind == "frames" else rows
 
 
-def tables_of(x: Any, *, axes: str | None, names: list[str] | None, index: tuple[str, ...], estimator: str) -> Tables:
-    """names: of the columns of an array, where a model has them. index: names of levels of a pandas index that are wanted as columns."""
+def tables_of(x: Any, *, axes: str | None, names: list[str] | None, index: tuple[str, ...], estimator: str,
+              trained: Trained | None = None) -> Tables:
+    """names: of the columns of an array, where a model has them. index: names of levels of a pandas index that are wanted as columns. trained: what
+    training saw in the columns."""
     if is_sparse(x):
         raise TypeError("Sparse data was passed, but dense data is required: use X.toarray(), sparse input is not supported.")
     if isinstance(x, (str, os.PathLike)):
         return Tables([os.fspath(x)], "frame", names=[])
     if is_frame(x):
-        return tables_of_frame(x, names, index)
+        return tables_of_frame(as_trained(x, trained), names, index, trained)
     if isinstance(x, (list, tuple)) and len(x) > 0 and all(is_frame(s) for s in x):
         for s in x:
             refuse_levels(s, index, 1)
-        frames = [frame_of(s, index, called=f"frame {k}") for k, s in enumerate(x)]
+        frames = [frame_of(as_trained(s, trained), index, called=f"frame {k}") for k, s in enumerate(x)]
         return Tables(frames, "frames", names=frames[0].names, categories=category_columns(x[0]))
     if isinstance(x, (list, tuple)) and len(x) > 0 and all(is_matrix(s) for s in x):
-        return tables_of_list(x, names)
+        return tables_of_list(x, names, trained)
     array = as_array(x)
     if array.ndim == 3:
-        return tables_of_cube(array, axes, names)
+        return tables_of_cube(array, axes, names, trained)
     if array.ndim != 2:
         raise ValueError(f"Expected 2D array, got {'scalar' if array.ndim == 0 else f'{array.ndim}D'} array instead. Reshape your data either using "
                          "array.reshape(-1, 1) if it has a single feature or array.reshape(1, -1) if it contains a single sample: "
                          "a table has a row per sample; several sequences are a list of 2-D arrays or a 3-D array.")
     expect_some(array.shape, estimator)
-    return Tables([table_of_array(array, names)], "table", array.shape[1])
+    return Tables([table_of_array(array, names, trained)], "table", array.shape[1])
 
 
 def expect_some(shape: tuple[int, ...], estimator: str = "the estimator") -> None:
@@ -132,9 +135,9 @@ def as_array(x: Any) -> np.ndarray:
     return array
 
 
-def tables_of_frame(x: Any, names: list[str] | None, index: tuple[str, ...]) -> Tables:
+def tables_of_frame(x: Any, names: list[str] | None, index: tuple[str, ...], trained: Trained | None = None) -> Tables:
     if is_nested(x):
-        return tables_of_nested(x, names)
+        return tables_of_nested(x, names, trained)
     refuse_levels(x, index, 2)
     panel = library_of(x) == "pandas" and x.index.nlevels == 2
     frame = frame_of(x, index, panel)
@@ -158,7 +161,7 @@ def is_nested(x: Any) -> bool:
     return all(hasattr(x.iloc[0, k], "__array__") and np.ndim(x.iloc[0, k]) == 1 for k in range(x.shape[1]))
 
 
-def tables_of_nested(x: Any, names: list[str] | None) -> Tables:
+def tables_of_nested(x: Any, names: list[str] | None, trained: Trained | None = None) -> Tables:
     if names and set(names) <= set(x.columns):
         x = x[list(names)]  # found by their names, in any order
     channels = [[np.asarray(cell) for cell in x.iloc[:, k]] for k in range(x.shape[1])]
@@ -166,15 +169,16 @@ def tables_of_nested(x: Any, names: list[str] | None) -> Tables:
         if len({len(series) for series in instance}) > 1:
             raise ValueError(f"expected series of one length in a row, got {[len(series) for series in instance]} in row {k}")
     sequences = [np.stack(instance, axis=1) for instance in zip(*channels)]
-    return tables_of_list(sequences, names or [str(name) for name in x.columns])
+    return tables_of_list(sequences, names or [str(name) for name in x.columns], trained)
 
 
 def default_names(width: int) -> list[str]:
     return [f"x{k + 1}" for k in range(width)]
 
 
-def table_of_array(array: np.ndarray, names: list[str] | None, ids: tuple[str, np.ndarray] | None = None) -> _native.Frame:
-    """The columns of a 2-D array; names that do not fit in number are not used."""
+def table_of_array(array: np.ndarray, names: list[str] | None, trained: Trained | None = None,
+                   ids: tuple[str, np.ndarray] | None = None) -> _native.Frame:
+    """The columns of a 2-D array; names that do not fit in number are not used. True and false are 1 and 0, as in scikit-learn."""
     if array.dtype.kind == "c":
         raise ValueError("Complex data not supported: expected real numbers")
     if array.dtype.kind in "Mm":
@@ -188,13 +192,13 @@ def table_of_array(array: np.ndarray, names: list[str] | None, ids: tuple[str, n
     frame = _native.Frame()
     width = array.shape[1]
     for k, name in enumerate(names if names is not None and len(names) == width else default_names(width)):
-        add_array(frame, name, array[:, k])
+        add_array(frame, name, array_as_trained(array[:, k], trained.change(name) if trained else "number"))
     if ids is not None:
         frame.add_numbers(ids[0], ids[1])
     return frame
 
 
-def tables_of_list(x: Any, names: list[str] | None) -> Tables:
+def tables_of_list(x: Any, names: list[str] | None, trained: Trained | None = None) -> Tables:
     parts = [np.asanyarray(s) for s in x]
     widths = {p.shape[1] if p.ndim == 2 else -1 for p in parts}
     if len(widths) > 1:
@@ -204,10 +208,10 @@ def tables_of_list(x: Any, names: list[str] | None) -> Tables:
         raise ValueError(f"expected sequences of at least one step, got an empty one at {empty[0]}")
     masked = any(isinstance(p, np.ma.MaskedArray) for p in parts)
     joined = np.ma.concatenate(parts) if masked else np.concatenate(parts)
-    return tables_of_sequences(joined, np.array([len(p) for p in parts]), "list", names)
+    return tables_of_sequences(joined, np.array([len(p) for p in parts]), "list", names, trained)
 
 
-def tables_of_cube(array: np.ndarray, axes: str | None, names: list[str] | None) -> Tables:
+def tables_of_cube(array: np.ndarray, axes: str | None, names: list[str] | None, trained: Trained | None = None) -> Tables:
     key = ",".join((axes or "").replace(",", " ").split())
     if key not in AXES:
         raise ValueError(f"Found array with dim 3, while dim <= 2 is required unless the order of its axes is named: "
@@ -216,10 +220,10 @@ def tables_of_cube(array: np.ndarray, axes: str | None, names: list[str] | None)
     instances, length, channels = array.shape
     if array.size == 0:
         raise ValueError(f"expected at least one instance, time and channel, got shape {array.shape}")
-    return tables_of_sequences(array.reshape(-1, channels), np.full(instances, length), "cube", names)
+    return tables_of_sequences(array.reshape(-1, channels), np.full(instances, length), "cube", names, trained)
 
 
-def tables_of_sequences(joined: np.ndarray, lengths: np.ndarray, kind: str, names: list[str] | None) -> Tables:
+def tables_of_sequences(joined: np.ndarray, lengths: np.ndarray, kind: str, names: list[str] | None, trained: Trained | None) -> Tables:
     """Sequences one after the other, with a column of ids beside them."""
     width = joined.shape[1]
     used = names if names is not None and len(names) == width else default_names(width)
@@ -227,4 +231,4 @@ def tables_of_sequences(joined: np.ndarray, lengths: np.ndarray, kind: str, name
     while id in used:
         id += "_"
     numbers = np.repeat(np.arange(len(lengths), dtype=np.int64), lengths)
-    return Tables([table_of_array(joined, names, (id, numbers))], kind, width, id=id, lengths=lengths)
+    return Tables([table_of_array(joined, names, trained, (id, numbers))], kind, width, id=id, lengths=lengths)

@@ -9,6 +9,7 @@ from typing import Any, Iterable, NamedTuple
 import numpy as np
 
 from . import _native
+from ._booleans import Trained
 from ._conventions import Conventions
 from ._frames import is_frame
 from ._inputs import LIST_ID, LIST_TIME, Packed, Tables, tables_of
@@ -36,9 +37,9 @@ class Reading(Conventions):
     _column_names: list[str]  # the columns that inputs are made from
     _from_file: bool
 
-    def _tables(self, X: Any, names: list[str] | None, index: Iterable[str] = ()) -> Tables:
+    def _tables(self, X: Any, names: list[str] | None, index: Iterable[str] = (), trained: Trained | None = None) -> Tables:
         wanted = tuple(name for name in (self.id, self.time, *index) if name)
-        tables = tables_of(X, axes=self.axes, names=names, index=wanted, estimator=type(self).__name__)
+        tables = tables_of(X, axes=self.axes, names=names, index=wanted, estimator=type(self).__name__, trained=trained)
         given = {name: value for name, value in (("id", self.id), ("time", self.time)) if value not in (None, *NOT_COLUMNS)}
         if not tables.named and given:
             name, value = next(iter(given.items()))
@@ -103,7 +104,8 @@ class Reading(Conventions):
         """X for the fitted model: columns are found by their names, as the program finds them in a file."""
         self._check_fitted()
         model = self.model_
-        tables = self._tables(X, self._column_names, (model.id, model.time, *self._column_names))
+        trained = Trained.of(model.columns, model.words, model.targets, model.classes)
+        tables = self._tables(X, self._column_names, (model.id, model.time, *self._column_names), trained)
         if not tables.named:
             if tables.width != self.n_features_in_:
                 raise ValueError(f"X has {tables.width} features, but {type(self).__name__} is expecting {self.n_features_in_} features as input.")
@@ -167,7 +169,7 @@ class Reading(Conventions):
         X, y = given if isinstance(given, tuple) else (given, None)
         if names and y is not None and target_names(y, X) != names:
             raise ValueError(f"validation and test data: expected X alone, or with y={names if len(names) > 1 else names[0]!r} as in fit, got another y")
-        tables = self._tables(X, columns)
+        tables = self._tables(X, columns, trained=Trained.of(columns, training.words, training.targets, training.classes))
         placed = [(name, text) for name, text in roles if name in ("id", "time", "target", "strict-time", "memory-limit")] if tables.named else self._roles(tables, [], True)
         data = training.read_like(tables.tables, placed, bool(names))
         warn_of(data)
