@@ -15,6 +15,7 @@ from ._inputs import Packed
 
 WHOLE = re.compile(r"-?(0|[1-9][0-9]*)")
 NUMBER = re.compile(r"-?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?")
+READ_AS_NUMBER = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?")  # by the program: 01 as well
 
 
 @dataclass
@@ -151,7 +152,8 @@ def warn_conversion() -> None:
 
 
 def find_classes(values: np.ndarray, there: np.ndarray) -> np.ndarray:
-    """The classes in their order: of numbers, else of the bytes of their text, as in the program."""
+    """The classes in their order, as in the program: by value where all are numbers or texts of numbers (equal ones are one class), else by the
+    bytes of their text."""
     known = values[there]
     if known.dtype.kind == "f":
         if np.isinf(known).any():
@@ -165,7 +167,17 @@ def find_classes(values: np.ndarray, there: np.ndarray) -> np.ndarray:
             raise TypeError("expected classes of one kind, got text and numbers mixed (Unknown label type: unknown)")
         if kinds == {str}:
             known = known.astype(str).astype(object)
-    return np.unique(known)
+    classes = np.unique(known)
+    numbers = [number_of(label) for label in classes.tolist()]
+    if classes.dtype.kind not in "UO" or None in numbers:
+        return classes
+    return classes[np.unique(np.array(numbers, np.float64), return_index=True)[1]]
+
+
+def number_of(label: Any) -> float | None:
+    """Of a text, as the program reads it in a file; None where it is no number."""
+    text = class_text(label).strip()
+    return float(text) if READ_AS_NUMBER.fullmatch(text) else None
 
 
 def class_text(label: Any) -> str:
@@ -188,12 +200,27 @@ def classes_from_text(texts: list[str]) -> np.ndarray:
 def label_numbers(values: np.ndarray, there: np.ndarray, classes: np.ndarray) -> np.ndarray:
     """The number of each step's class; 0 where there is none, -1 where training has not seen it."""
     label = np.zeros(len(values), np.int32)
-    known = values[there]
-    if len(known) == 0:
-        return label
+    known = values[there].tolist()
     place = {c: k for k, c in enumerate(classes.tolist())}
-    label[there] = [place.get(v, -1) for v in known.tolist()]
+    if any(v not in place for v in known):
+        place |= places_by_text(set(known) - set(place), classes)
+    label[there] = [place.get(v, -1) for v in known]
     return label
+
+
+def places_by_text(labels: set[Any], classes: np.ndarray) -> dict[Any, int]:
+    """The class of labels of another type, as the program finds it: by its text, else by its number, else as true or false in any case."""
+    texts = {class_text(c): k for k, c in enumerate(classes.tolist())}
+    numbers = {number_of(text): k for text, k in texts.items()}
+    truths = {text.lower(): k for text, k in texts.items() if text.lower() in ("true", "false")}
+    found = {}
+    for label in labels:
+        text = class_text(label)
+        by_number = numbers.get(number_of(text)) if None not in numbers else None
+        place = texts.get(text, by_number if by_number is not None else truths.get(text.lower()))
+        if place is not None:
+            found[label] = place
+    return found
 
 
 def regression_values(target: Target) -> np.ndarray:
