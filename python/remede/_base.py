@@ -1,11 +1,12 @@
 """What both estimators share: fitting, predicting, showing, saving."""
 from __future__ import annotations
 
+import contextlib
 import copy
 import os
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any, Callable, Iterable, TypeVar
+from typing import Any, Callable, Iterable, Iterator, TypeVar
 
 import numpy as np
 
@@ -56,49 +57,50 @@ class Estimator(Deployable, Explainable):
 
         Ctrl-C ends training with the best model so far (`stopped_` is True then); a second one raises KeyboardInterrupt.
         """
-        if validation is not None and self.validation_fraction is not None:
-            raise ValueError("validation_fraction: has no effect here: the validation data are given")
-        if split is not None and (validation is not None or start_from is not None or share_of(test) is not None):
-            other = "validation" if validation is not None else "start_from" if start_from is not None else "a share for the test"
-            raise ValueError(f"expected split or {other}, got both")
-        if client is not None:
-            from .dask import collected
+        with kept_if_failed(self):
+            if validation is not None and self.validation_fraction is not None:
+                raise ValueError("validation_fraction: has no effect here: the validation data are given")
+            if split is not None and (validation is not None or start_from is not None or share_of(test) is not None):
+                other = "validation" if validation is not None else "start_from" if start_from is not None else "a share for the test"
+                raise ValueError(f"expected split or {other}, got both")
+            if client is not None:
+                from .dask import collected
 
-            X, y, sample_weight, validation, test = (tuple(collected(v, client) for v in some) if isinstance(some, tuple) else collected(some, client)
-                                                     for some in (X, y, sample_weight, validation, test))
-        if start_from is not None:
-            return self._adapt(start_from, X, y, sample_weight, validation, test, callbacks)
-        learnable = self._learnable(X, y, sample_weight, None if split in ("sequence", "time") else split)
-        raw, tables, names, roles, columns, per_sequence = learnable
-        settings = self._settings()
-        share = share_of(test)
-        raw, part = _native.hold_out_test(raw, share, settings) if share is not None else (raw, None)
-        if self._weigh_classes(raw):
-            raw = drop_weightless(raw)
-        if split is not None:
-            training, held, by_share = _native.split(raw, split, settings)
-            if self.validation_fraction is not None and not by_share:
-                raise ValueError(f"validation_fraction: has no effect here: column {split!r} says which rows are for validation")
-        else:
-            training, held = _native.encode(raw, settings, validation is not None), None
-        if validation is not None:
-            held = self._held_out_data(validation, names, training, roles, columns)
-            self._weigh_classes(held)
-        tested = None
-        if part is not None:
-            tested = training.encode_like(part)
-        elif test is not None:
-            tested = self._held_out_data(test, names, training, roles, columns)
-        self._fit(training, held, settings, callbacks, tested, client=client)
-        self.n_features_in_ = len(columns)
-        self.per_sequence_ = per_sequence
-        if tables.named and not all_numbered(X):
-            self.feature_names_in_ = np.array(columns, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
-        self._column_names = columns
-        self._from_file = False
-        return self
+                X, y, sample_weight, validation, test = (tuple(collected(v, client) for v in some) if isinstance(some, tuple) else collected(some, client)
+                                                         for some in (X, y, sample_weight, validation, test))
+            if start_from is not None:
+                return self._adapt(start_from, X, y, sample_weight, validation, test, callbacks)
+            learnable = self._learnable(X, y, sample_weight, None if split in ("sequence", "time") else split)
+            raw, tables, names, roles, columns, per_sequence = learnable
+            settings = self._settings()
+            share = share_of(test)
+            raw, part = _native.hold_out_test(raw, share, settings) if share is not None else (raw, None)
+            if self._weigh_classes(raw):
+                raw = drop_weightless(raw)
+            if split is not None:
+                training, held, by_share = _native.split(raw, split, settings)
+                if self.validation_fraction is not None and not by_share:
+                    raise ValueError(f"validation_fraction: has no effect here: column {split!r} says which rows are for validation")
+            else:
+                training, held = _native.encode(raw, settings, validation is not None), None
+            if validation is not None:
+                held = self._held_out_data(validation, names, training, roles, columns)
+                self._weigh_classes(held)
+            tested = None
+            if part is not None:
+                tested = training.encode_like(part)
+            elif test is not None:
+                tested = self._held_out_data(test, names, training, roles, columns)
+            self._fit(training, held, settings, callbacks, tested, client=client)
+            self.n_features_in_ = len(columns)
+            self.per_sequence_ = per_sequence
+            if tables.named and not all_numbered(X):
+                self.feature_names_in_ = np.array(columns, dtype=object)
+            elif hasattr(self, "feature_names_in_"):
+                del self.feature_names_in_
+            self._column_names = columns
+            self._from_file = False
+            return self
 
     def _adapt(self: Self, start_from: Any, X: Any, y: Any, sample_weight: Any, validation: Any, test: Any, callbacks: Any) -> Self:
         if share_of(test) is not None:
@@ -296,6 +298,18 @@ class Estimator(Deployable, Explainable):
     def training_curve_(self) -> dict[str, list[float]]:
         """The losses of the chosen start at every validation."""
         return {"training_loss": self.model_.training_loss, "validation_loss": self.model_.validation_loss}
+
+
+@contextlib.contextmanager
+def kept_if_failed(estimator: Estimator) -> Iterator[None]:
+    """A fit that fails leaves the estimator as it was: the model of another fit goes with its own classes and columns."""
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise
 
 
 def share_of(test: Any) -> float | None:

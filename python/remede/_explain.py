@@ -14,7 +14,7 @@ from ._inputs import Packed, Tables, tables_of
 from ._reading import Reading, listed, target_names, warn_of, weights_of
 from ._results import Description, Importance, Machine, Page, Rules, Scores, Simplification, Verification
 from ._settings import threads_of
-from ._targets import align, as_values, is_list_of_arrays
+from ._targets import as_values, is_list_of_arrays
 
 Self = TypeVar("Self", bound="Explainable")
 EXPLORER_HEIGHT, REPORT_HEIGHT = 900, 700  # pixels
@@ -28,7 +28,7 @@ class Explainable(Reading):
         names = target_names(y, X)
         packed = self._read(X, need_target=names is not None or (needed and y is None), targets=names or ())
         if y is not None and names is None:
-            target = align(y, packed)
+            target = self._align(y, packed)
             self._set_target(packed.data, target, weights_of(target, None))
         return packed
 

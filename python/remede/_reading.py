@@ -13,7 +13,7 @@ from ._booleans import Trained
 from ._conventions import Conventions
 from ._frames import is_frame
 from ._inputs import LIST_ID, LIST_TIME, Packed, Tables, tables_of
-from ._targets import Target, align, align_weights
+from ._targets import Target, align, align_weights, keep_last
 
 NOT_COLUMNS = ("row", "file", "none")  # what id and time may say beside the name of a column
 MOST_TARGETS = 1000  # names of columns; a longer list of texts is classes
@@ -120,6 +120,11 @@ class Reading(Conventions):
         if y is not None and names is None and self.model_.horizon:
             raise ValueError(f"y: expected the name of a column of X, since the model has horizon={self.model_.horizon}, got an array")
         return self._read(X, need_target=y is None or names is not None, targets=names or ())
+
+    def _align(self, y: Any, packed: Packed) -> Target:
+        """y for the fitted model, which may want one target per sequence."""
+        target = align(y, packed)
+        return keep_last(target, packed) if self.per_sequence_ and not target.per_sequence else target
 
     def _set_target(self, data: Any, target: Target, weights: np.ndarray) -> None:
         raise NotImplementedError

@@ -62,6 +62,15 @@ def align(y: Any, packed: Packed) -> Target:
     return Target(spread, there, True, default_names(found, values))
 
 
+def keep_last(target: Target, packed: Packed) -> Target:
+    """One target per sequence, at its last step: the last one that is there, as the program takes it for a model with such targets."""
+    step = np.where(target.there, np.arange(packed.steps), -1)
+    chosen = np.maximum.reduceat(step, packed.offset[:-1])
+    values, there = target.values.copy(), np.zeros(packed.steps, bool)
+    values[packed.last], there[packed.last] = target.values[chosen], chosen >= 0
+    return Target(values, there, True, target.names)
+
+
 def column_array(column: Any) -> np.ndarray:
     """A column of pandas, polars or pyarrow as an array; missing values are NaN, NaT or None."""
     if type(column).__module__.split(".")[0] == "pandas" and getattr(column.dtype, "na_value", None) is not None and column.dtype.kind in "iufb":

@@ -40,3 +40,32 @@ def test_labels_of_another_type_are_the_same_classes():
     with pytest.warns(UserWarning, match="not seen in training .'2'."):
         assert model.score(ROWS, np.where(CLASS == 1, "1", "2")) < 0.6
     assert classifier().fit(ROWS, np.array(["1", "1.0", "2"])[CLASS * (1 + (ROWS[:, 0] > 1))]).model_.classes == ["1", "2"]
+
+
+def test_a_model_with_a_target_per_sequence_is_scored_once_per_sequence():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.concat([pandas.DataFrame(x, columns=["a", "b"]).assign(id=k, y=int(x[:, 0].sum() > 0)) for k, x in enumerate(X)])
+    frame.iloc[-1, -1] = 1 - frame.iloc[-1, -1]
+    for make, y in ((RecurrentTreeClassifier, frame.y), (RecurrentTreeRegressor, frame.a)):
+        model = make(**FAST, id="id", target_per="sequence").fit(frame.assign(y=y), "y")
+        assert model.score(frame, y) == model.score(frame.assign(y=y), "y")
+        assert str(model.evaluate(frame, y)) == str(model.evaluate(frame.assign(y=y), "y"))
+        gaps = y.astype(float).where(frame.groupby("id").cumcount() < 2)  # the last target that is there counts
+        assert model.score(frame, gaps) == model.score(frame.assign(y=gaps), "y")
+
+
+# A fit that fails
+
+
+def test_a_fit_that_fails_leaves_the_estimator_as_it_was():
+    model = classifier().fit(ROWS, CLASS)
+    said, before = model.predict(ROWS), dict(vars(model))
+    for X_, y, arguments in [(ROWS, np.array(["a", "b"])[CLASS], dict(sample_weight=np.zeros(300))), (ROWS, np.zeros(300), {}), (ROWS, CLASS, dict(start_from=3)),
+                             (ROWS, np.array(["a", "b"])[CLASS], dict(validation=(ROWS[:3], None)))]:
+        with pytest.raises((ValueError, TypeError)):
+            model.fit(X_, y, **arguments)
+        assert vars(model) == before and (model.predict(ROWS) == said).all()
+    several = RecurrentTreeRegressor(**FAST).fit(ROWS, ROWS[:, 0])
+    with pytest.raises(ValueError, match="infinity"):
+        several.fit(ROWS, np.full((300, 2), np.inf))
+    assert several.predict(ROWS).shape == (300,)
