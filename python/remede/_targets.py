@@ -35,10 +35,7 @@ def align(y: Any, packed: Packed) -> Target:
     found = names_of(y)
     rowwise = packed.kind in ("table", "frame", "frames")
     if packed.kind in ("list", "frames") and is_list_of_arrays(y):
-        lengths, expected = [len(part) for part in y], packed.rows or np.diff(packed.offset).tolist()
-        if lengths != expected:
-            raise ValueError(f"expected a target for each step of {len(expected)} sequences, got {len(lengths)} lists of other lengths")
-        values = np.concatenate([np.asarray(part) for part in y])
+        values = joined(y, packed, "target")
         values = packed.to_steps(values) if rowwise else values
         return Target(values, present(values), False, default_names(found, values))
     values = as_values(y)
@@ -60,6 +57,17 @@ def align(y: Any, packed: Packed) -> Target:
     there = np.zeros(packed.steps, bool)
     there[packed.last] = present(values)
     return Target(spread, there, True, default_names(found, values))
+
+
+def joined(parts: Any, packed: Packed, what: str) -> np.ndarray:
+    """The values of a list that has an array per sequence or frame."""
+    lengths, expected = [len(part) for part in parts], packed.rows or np.diff(packed.offset).tolist()
+    if len(lengths) != len(expected):
+        raise ValueError(f"expected a {what} for each step of {len(expected)} sequences, got {len(lengths)} lists")
+    for k, (got, wanted) in enumerate(zip(lengths, expected)):
+        if got != wanted:
+            raise ValueError(f"expected a {what} for each step of {len(expected)} sequences, got {got} of {wanted} in number {k}")
+    return np.concatenate([as_values(part) for part in parts])
 
 
 def keep_last(target: Target, packed: Packed) -> Target:
@@ -251,8 +259,8 @@ def align_weights(weight: Any, packed: Packed) -> np.ndarray | None:
     """(steps): a weight per row, per step or per sequence."""
     if weight is None:
         return None
-    if isinstance(weight, (list, tuple)) and packed.kind == "list" and is_list_of_arrays(weight):
-        weight = np.concatenate([np.asarray(w, np.float64) for w in weight])
+    if packed.kind in ("list", "frames") and is_list_of_arrays(weight):
+        weight = joined(weight, packed, "weight")
     given, weight = weight, np.asarray(weight, np.float64)
     if weight.ndim == 2 and packed.kind == "cube" and weight.shape == (packed.sequences, packed.steps // packed.sequences):
         weight = weight.reshape(-1)
@@ -262,7 +270,7 @@ def align_weights(weight: Any, packed: Packed) -> np.ndarray | None:
         raise ValueError("Sample weights must be 1D array or scalar")
     if not np.isfinite(weight).all() or (weight < 0).any():
         raise ValueError("Input sample_weight: expected finite weights that are not negative, got others (NaN or infinity or below 0)")
-    if len(weight) == packed.steps and (packed.steps != packed.sequences or packed.kind in ("table", "frame")):
+    if len(weight) == packed.steps and (packed.steps != packed.sequences or packed.kind in ("table", "frame", "frames")):
         return weight if packed.kind in ("list", "cube") else packed.to_steps(weight)
     if len(weight) == packed.sequences:
         return np.repeat(by_id(given, weight, packed), np.diff(packed.offset))

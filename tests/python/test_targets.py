@@ -69,3 +69,21 @@ def test_a_fit_that_fails_leaves_the_estimator_as_it_was():
     with pytest.raises(ValueError, match="infinity"):
         several.fit(ROWS, np.full((300, 2), np.inf))
     assert several.predict(ROWS).shape == (300,)
+
+
+# Weights
+
+
+def test_weights_in_a_list_belong_to_their_sequences():
+    pandas = pytest.importorskip("pandas")
+    Y = [(x[:, 0] > 0).astype(int) for x in X]
+    W = [np.full(len(x), 1.0 + k % 3) for k, x in enumerate(X)]
+    for some in (W[::-1], W[:-1], [np.ones(2), np.ones(2)]):
+        with pytest.raises(ValueError, match="expected a weight for each step of 40 sequences, got"):
+            classifier().fit(X, Y, some)
+    expected = classifier().fit(X, Y, W).model_.to_json()
+    assert classifier().fit(X, Y, np.concatenate(W)).model_.to_json() == expected
+    frames = [pandas.DataFrame(x, columns=["x1", "x2"]) for x in X]
+    model = classifier().fit(frames, Y, W)
+    assert all(np.array_equal(p, q) for p, q in zip(model.predict_proba(frames), classifier().fit(X, Y, W).predict_proba(X)))
+    assert model.score(frames, Y, [pandas.Series(w) for w in W]) == model.score(frames, Y, np.concatenate(W))
