@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ._frames import is_frame
+from ._frames import is_frame, library_of
 from ._inputs import Packed
 
 
@@ -81,23 +81,55 @@ def keep_last(target: Target, packed: Packed) -> Target:
 
 def column_array(column: Any) -> np.ndarray:
     """A column of pandas, polars or pyarrow as an array; missing values are NaN, NaT or None."""
-    if type(column).__module__.split(".")[0] == "pandas" and getattr(column.dtype, "na_value", None) is not None and column.dtype.kind in "iufb":
+    library = library_of(column)
+    if library == "pandas" and getattr(column.dtype, "na_value", None) is not None and column.dtype.kind in "iufb":
         return column.to_numpy(dtype=np.float64, na_value=np.nan) if column.hasnans else column.to_numpy()
+    if library == "pyarrow":
+        return np.asarray(column.to_numpy(zero_copy_only=False))
     return np.asarray(column.to_numpy())
 
 
 def as_values(y: Any) -> np.ndarray:
-    if is_frame(y) and not hasattr(y, "iloc") and hasattr(y, "to_numpy"):
-        values = y.to_numpy()
-    elif type(y).__module__.split(".")[0] in ("pandas", "polars", "pyarrow") and not hasattr(y, "columns"):
+    """Any y as an array; missing values are NaN, NaT, NA or None."""
+    if hasattr(y, "columns") and is_frame(y):
+        values = frame_values(y)
+    elif library_of(y) in ("pandas", "polars", "pyarrow") and hasattr(y, "to_numpy"):
         values = column_array(y)
+    elif isinstance(y, np.ma.MaskedArray):
+        values = without_mask(y) if np.ma.is_masked(y) else y.data
     else:
         values = np.asarray(y)
+        if values.dtype.kind == "U" and values.ndim == 1 and isinstance(y, (list, tuple)):
+            values = words_with_gaps(y, values)
     if values.ndim == 0:
         raise ValueError(f"Expected 1D array, got scalar array instead: y should be a 1d array, got {y!r}")
     if values.dtype.kind == "c":
         raise ValueError("Complex data not supported: expected real numbers")
     return values
+
+
+def without_mask(y: np.ma.MaskedArray) -> np.ndarray:
+    numeric = y.dtype.kind in "iuf"
+    return np.where(np.ma.getmaskarray(y), np.nan if numeric else None, y.data if numeric else y.data.astype(object))
+
+
+def frame_values(y: Any) -> np.ndarray:
+    """(rows, columns) of pandas, polars or pyarrow."""
+    if library_of(y) == "pyarrow":
+        columns = [column_array(column) for column in y.columns]
+    elif hasattr(y, "iloc") and all(kind.kind in "iufb" for kind in y.dtypes):
+        columns = [column_array(y.iloc[:, k]) for k in range(y.shape[1])]
+    else:
+        return np.asarray(y.to_numpy() if hasattr(y, "to_numpy") else y)
+    return np.stack(columns, axis=1)
+
+
+def words_with_gaps(y: Any, values: np.ndarray) -> np.ndarray:
+    """A list of words, of which some are missing: NumPy makes words of these as well."""
+    if all(isinstance(cell, str) for cell in y):
+        return values
+    gaps = ~present(np.array(y, dtype=object))
+    return np.where(gaps, None, values.astype(object)) if gaps.any() else values
 
 
 def is_list_of_arrays(y: Any) -> bool:
@@ -143,7 +175,7 @@ def present(values: np.ndarray) -> np.ndarray:
     if values.dtype.kind == "f":
         missing = np.isnan(values)
     elif values.dtype.kind == "O":
-        missing = np.array([v is None or v != v or type(v).__name__ == "NAType" for v in values.ravel()], bool).reshape(values.shape)
+        missing = np.array([v is None or type(v).__name__ == "NAType" or v != v for v in values.ravel()], bool).reshape(values.shape)
     else:
         missing = np.zeros(values.shape, bool)
     return ~(missing.any(axis=1) if missing.ndim > 1 else missing)
@@ -172,18 +204,17 @@ def find_classes(values: np.ndarray, there: np.ndarray) -> np.ndarray:
     """The classes in their order, as in the program: by value where all are numbers or texts of numbers (equal ones are one class), else by the
     bytes of their text."""
     known = values[there]
+    if known.dtype.kind == "O":
+        kinds = {str if isinstance(v, str) else float for v in known}
+        if len(kinds) > 1:
+            raise TypeError("expected classes of one kind, got text and numbers mixed (Unknown label type: unknown)")
+        known = known.astype(str).astype(object) if kinds == {str} else np.array(known.tolist())
     if known.dtype.kind == "f":
         if np.isinf(known).any():
             raise ValueError("Input y contains infinity or a value too large for dtype('float64').")
         if (known != np.floor(known)).any():
             raise ValueError("Unknown label type: continuous. Maybe you are trying to fit a classifier, which expects discrete classes on a "
                              "regression target with continuous values.")
-    if known.dtype.kind == "O":
-        kinds = {str if isinstance(v, str) else float for v in known}
-        if len(kinds) > 1:
-            raise TypeError("expected classes of one kind, got text and numbers mixed (Unknown label type: unknown)")
-        if kinds == {str}:
-            known = known.astype(str).astype(object)
     classes = np.unique(known)
     numbers = [number_of(label) for label in classes.tolist()]
     if classes.dtype.kind not in "UO" or None in numbers:

@@ -87,3 +87,44 @@ def test_weights_in_a_list_belong_to_their_sequences():
     model = classifier().fit(frames, Y, W)
     assert all(np.array_equal(p, q) for p, q in zip(model.predict_proba(frames), classifier().fit(X, Y, W).predict_proba(X)))
     assert model.score(frames, Y, [pandas.Series(w) for w in W]) == model.score(frames, Y, np.concatenate(W))
+
+
+# Missing targets
+
+
+def missing_targets():
+    pandas = pytest.importorskip("pandas")
+    words, numbers = np.array(["d", "u"], object)[CLASS], CLASS.astype(float)
+    gaps = np.arange(300) % 5 == 0
+    yield [float("nan") if gap else str(word) for gap, word in zip(gaps, words)]
+    yield [None if gap else str(word) for gap, word in zip(gaps, words)]
+    yield [pandas.NA if gap else int(number) for gap, number in zip(gaps, numbers)]
+    yield pandas.Series(words, dtype="string").mask(gaps)
+    for kind in ("Float64", "Int64", "boolean"):
+        yield pandas.Series(CLASS == 1).astype(kind).mask(gaps)
+        yield pandas.DataFrame({"y": pandas.Series(CLASS == 1).astype(kind).mask(gaps)})
+    for values in (words, CLASS, numbers, CLASS == 1):
+        yield np.ma.array(values, mask=gaps)
+    arrow = pytest.importorskip("pyarrow")
+    for values in (words, CLASS, CLASS == 1):
+        column = arrow.array(values, mask=gaps)
+        yield column
+        yield arrow.chunked_array([column])
+        yield arrow.table({"y": column})
+
+
+@pytest.mark.filterwarnings("ignore:A column-vector y")
+@pytest.mark.parametrize("y", missing_targets(), ids=lambda y: type(y).__name__)
+def test_missing_targets(y):
+    steps = [ROWS[k:k + 5] for k in range(0, 300, 5)]  # the first step of each has no target
+    model = classifier().fit(steps, y)
+    assert len(model.classes_) == 2
+    assert model.model_.classes in (["d", "u"], ["0", "1"], ["False", "True"])
+    assert model.validation_score_["targets"] % 4 == 0 and model.score(steps, y) == 1.0
+
+
+def test_missing_numbers():
+    y = np.ma.array(ROWS[:, 0], mask=np.arange(300) % 5 == 0)
+    steps = [ROWS[k:k + 5] for k in range(0, 300, 5)]
+    model = RecurrentTreeRegressor(**FAST).fit(steps, y)
+    assert model.model_.to_json() == RecurrentTreeRegressor(**FAST).fit(steps, y.filled(np.nan)).model_.to_json()
