@@ -202,7 +202,8 @@ def add_targets(y: Any, X: Any, tables: Tables) -> str:
     parts = y if is_list_of_arrays(y) and tables.kind == "list" else None
     values = np.concatenate([np.asarray(part) for part in parts]) if parts is not None else as_values(y)
     if tables.kind == "cube" and values.ndim > 1:
-        values = values.reshape(-1)
+        sizes = (int(tables.lengths[0]), tables.lengths.size)
+        values = (values.T if tables.time_first and values.shape == sizes else values).reshape(-1)
     (frame,) = tables.tables
     if tables.kind in ("list", "cube") and len(values) == tables.lengths.size != frame.rows:
         last = np.full(frame.rows, None, dtype=object)  # one per sequence, at its last step

@@ -33,6 +33,8 @@ class Tables:
     lengths: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))  # of the sequences of a list or a 3-D array
     panel: tuple[str, ...] | None = None  # of a pandas index with two levels: what they are called
     dated: bool = False  # the index of a pandas frame holds times
+    index: Any = None  # of a pandas frame
+    time_first: bool = False  # in a 3-D array the axis of time stands before that of instances
 
     @property
     def named(self) -> bool:
@@ -49,11 +51,14 @@ class Packed:
     row: np.ndarray  # (steps) the row of each step
     ids: list[str]  # (sequences) where there is an id
     rows: list[int]  # of each table
+    index: Any = None  # of a pandas frame
+    time_first: bool = False  # in a 3-D array
 
     @classmethod
     def of(cls, data: Any, tables: Tables) -> Packed:
         rows = [t.rows for t in tables.tables] if tables.kind == "frames" else []
-        return cls(data, tables.kind, data.offset, data.row, data.ids if tables.kind in ("frame", "frames") else [], rows)
+        ids = data.ids if tables.kind in ("frame", "frames") else []
+        return cls(data, tables.kind, data.offset, data.row, ids, rows, tables.index, tables.time_first)
 
     @property
     def sequences(self) -> int:
@@ -71,6 +76,13 @@ class Packed:
     def to_steps(self, rows: np.ndarray) -> np.ndarray:
         """From the order of the rows to that of the steps."""
         return rows[self.row]
+
+    def flat(self, values: np.ndarray) -> np.ndarray | None:
+        """(steps, ...) of what has the shape of a 3-D array, (instance, time, ...) as predictions or in the order of its axes; None: it has not."""
+        sizes = (self.sequences, self.steps // self.sequences)
+        if self.kind == "cube" and self.time_first and values.shape[:2] == sizes[::-1]:
+            values = values.swapaxes(0, 1)
+        return values.reshape((self.steps,) + values.shape[2:]) if self.kind == "cube" and values.shape[:2] == sizes else None
 
     def shaped(self, steps: np.ndarray) -> Any:
         """Something per step in the shape of the data: an array for tables and frames, (instance, time) for 3-D arrays, a list
@@ -144,7 +156,7 @@ def tables_of_frame(x: Any, names: list[str] | None, index: tuple[str, ...], tra
     if frame.rows == 0:
         raise ValueError(f"Found array with 0 sample(s) (shape=(0, {len(frame.names)})) while a minimum of 1 is required.")
     return Tables([frame], "frame", names=frame.names, categories=category_columns(x), panel=tuple(index_names(x)) if panel else None,
-                  dated=library_of(x) == "pandas" and getattr(x.index.dtype, "kind", "O") in "Mm")
+                  dated=library_of(x) == "pandas" and getattr(x.index.dtype, "kind", "O") in "Mm", index=x.index if library_of(x) == "pandas" else None)
 
 
 def refuse_levels(x: Any, index: tuple[str, ...], most: int) -> None:
@@ -216,11 +228,14 @@ def tables_of_cube(array: np.ndarray, axes: str | None, names: list[str] | None,
     if key not in AXES:
         raise ValueError(f"Found array with dim 3, while dim <= 2 is required unless the order of its axes is named: "
                          f"axes='instance, time, channel' or axes='instance, channel, time' (got {axes!r})")
+    time_first = AXES[key][1] < AXES[key][0]
     array = array.transpose(AXES[key])
     instances, length, channels = array.shape
     if array.size == 0:
         raise ValueError(f"expected at least one instance, time and channel, got shape {array.shape}")
-    return tables_of_sequences(array.reshape(-1, channels), np.full(instances, length), "cube", names, trained)
+    tables = tables_of_sequences(array.reshape(-1, channels), np.full(instances, length), "cube", names, trained)
+    tables.time_first = time_first
+    return tables
 
 
 def tables_of_sequences(joined: np.ndarray, lengths: np.ndarray, kind: str, names: list[str] | None, trained: Trained | None) -> Tables:

@@ -39,13 +39,14 @@ def align(y: Any, packed: Packed) -> Target:
         values = packed.to_steps(values) if rowwise else values
         return Target(values, present(values), False, default_names(found, values))
     values = as_values(y)
-    if packed.kind == "cube" and values.ndim >= 2 and values.shape[:2] == (packed.sequences, packed.steps // packed.sequences):
-        values = values.reshape((packed.steps,) + values.shape[2:])
+    flat = packed.flat(values)
+    if flat is not None:
+        values = flat
         return Target(values, present(values), False, default_names(found, values))
     if packed.kind == "table" or (rowwise and packed.steps == packed.sequences) or (len(values) == packed.steps and packed.steps != packed.sequences):
         if len(values) != packed.steps:
             raise ValueError(f"Found input variables with inconsistent numbers of samples: {[packed.steps, len(values)]}")
-        values = packed.to_steps(values) if rowwise else values
+        values = rows_to_steps(y, values, packed) if rowwise else values
         return Target(values, present(values), False, default_names(found, values))
     if len(values) != packed.sequences:
         raise ValueError(f"Found input variables with inconsistent numbers of samples: expected a target per sequence ({packed.sequences}) or "
@@ -148,6 +149,16 @@ def by_id(y: Any, values: np.ndarray, packed: Packed) -> np.ndarray:
         warnings.warn("the index of a Series with a value per sequence does not hold the ids of the sequences: the values are taken in the order "
                       "in which the sequences begin in X", stacklevel=5)
     return values
+
+
+def rows_to_steps(y: Any, values: np.ndarray, packed: Packed) -> np.ndarray:
+    """A value per row. Where every row is a sequence with an id, a Series over the ids is matched by them, unless its index is that of the rows."""
+    index = getattr(y, "index", None)
+    if packed.steps == packed.sequences and packed.data.id != "row" and index is not None and not callable(index):
+        own = index.equals(packed.index) if packed.index is not None else type(index).__name__ == "RangeIndex"
+        if not own and {id_text(key) for key in index} == set(packed.ids):
+            return by_id(y, values, packed)
+    return packed.to_steps(values)
 
 
 def id_text(key: Any) -> str:
@@ -293,8 +304,8 @@ def align_weights(weight: Any, packed: Packed) -> np.ndarray | None:
     if packed.kind in ("list", "frames") and is_list_of_arrays(weight):
         weight = joined(weight, packed, "weight")
     given, weight = weight, np.asarray(weight, np.float64)
-    if weight.ndim == 2 and packed.kind == "cube" and weight.shape == (packed.sequences, packed.steps // packed.sequences):
-        weight = weight.reshape(-1)
+    flat = packed.flat(weight) if weight.ndim == 2 else None
+    weight = weight if flat is None else flat
     if weight.ndim == 0:
         weight = np.full(packed.sequences, float(weight))
     if weight.ndim != 1:
@@ -302,7 +313,7 @@ def align_weights(weight: Any, packed: Packed) -> np.ndarray | None:
     if not np.isfinite(weight).all() or (weight < 0).any():
         raise ValueError("Input sample_weight: expected finite weights that are not negative, got others (NaN or infinity or below 0)")
     if len(weight) == packed.steps and (packed.steps != packed.sequences or packed.kind in ("table", "frame", "frames")):
-        return weight if packed.kind in ("list", "cube") else packed.to_steps(weight)
+        return weight if packed.kind in ("list", "cube") else rows_to_steps(given, weight, packed)
     if len(weight) == packed.sequences:
         return np.repeat(by_id(given, weight, packed), np.diff(packed.offset))
     raise ValueError(f"sample_weight.shape == {weight.shape}, expected ({packed.sequences},)" if packed.steps == packed.sequences else

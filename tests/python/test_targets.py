@@ -114,7 +114,7 @@ def missing_targets():
 
 
 @pytest.mark.filterwarnings("ignore:A column-vector y")
-@pytest.mark.parametrize("y", missing_targets(), ids=lambda y: type(y).__name__)
+@pytest.mark.parametrize("y", list(missing_targets()), ids=lambda y: type(y).__name__)
 def test_missing_targets(y):
     steps = [ROWS[k:k + 5] for k in range(0, 300, 5)]  # the first step of each has no target
     model = classifier().fit(steps, y)
@@ -128,3 +128,42 @@ def test_missing_numbers():
     steps = [ROWS[k:k + 5] for k in range(0, 300, 5)]
     model = RecurrentTreeRegressor(**FAST).fit(steps, y)
     assert model.model_.to_json() == RecurrentTreeRegressor(**FAST).fit(steps, y.filled(np.nan)).model_.to_json()
+
+
+# Which step a target belongs to
+
+
+def test_a_series_over_ids_is_matched_where_every_sequence_has_one_row():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(ROWS, columns=["a"]).assign(id=[f"s{k}" for k in range(300)])
+    y = pandas.Series(CLASS, index=frame.id)
+    weight = pandas.Series(1.0 + np.arange(300) % 3, index=frame.id)
+    expected = classifier(id="id").fit(frame, y.to_numpy(), weight.to_numpy())
+    order = np.random.default_rng(3).permutation(300)
+    assert classifier(id="id").fit(frame, y.iloc[order], weight.iloc[order[::-1]]).model_.to_json() == expected.model_.to_json()
+    assert expected.score(frame, y.iloc[order]) == 1.0
+    shuffled = frame.assign(id=order)  # its index is that of the rows, though it holds the ids as well
+    assert classifier(id="id").fit(shuffled, pandas.Series(CLASS)).score(shuffled, CLASS) == 1.0
+    assert classifier(id="row").fit(frame[["a"]], pandas.Series(CLASS, index=order)).score(frame[["a"]], CLASS) == 1.0
+
+
+def test_groups_by_id():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.concat([pandas.DataFrame(x, columns=["a", "b"]).assign(id=f"s{k}", y=(x[:, 0] > 0).astype(int)) for k, x in enumerate(X)])
+    groups = pandas.Series(np.arange(40) % 7, index=[f"s{k}" for k in range(40)])
+    same = [remede.cross_validate(classifier(id="id"), frame, "y", folds=3, groups=some) for some in (groups, groups.iloc[::-1], groups.to_numpy())]
+    assert str(same[0]) == str(same[1]) == str(same[2])
+
+
+@pytest.mark.parametrize("axes, order", [("time, instance, channel", (1, 0, 2)), ("time, channel, instance", (1, 2, 0))])
+@pytest.mark.parametrize("length", [5, 12])
+def test_targets_in_the_shape_of_a_cube_with_time_first(axes, order, length):
+    cube = np.random.default_rng(4).normal(size=(12, length, 2))
+    y, weight = (cube[:, :, 0] > 0).astype(int), 1.0 + (cube[:, :, 1] > 0)
+    expected = classifier(axes="instance, time, channel").fit(cube, y, weight)
+    model = classifier(axes=axes).fit(cube.transpose(order), y.T, weight.T)
+    assert model.model_.to_json() == expected.model_.to_json()
+    assert model.score(cube.transpose(order), y.T) == expected.score(cube, y)
+    assert str(remede.describe(cube.transpose(order), y.T, axes=axes)) == str(remede.describe(cube, y, axes="instance, time, channel"))
+    if length != 12:
+        assert model.score(cube.transpose(order), y) == expected.score(cube, y)  # in the shape of the predictions
