@@ -12,11 +12,11 @@ import numpy as np
 
 from . import _native
 from ._deploy import Deployable
-from ._explain import Explainable, pair_of
+from ._explain import Explainable
 from ._inputs import Packed
 from ._parameters import PARAMETERS
 from ._progress import progress_bar
-from ._reading import all_numbered, drop_weightless
+from ._reading import all_numbered, drop_weightless, pair_of
 from ._settings import SETTING_NAMES, given_settings, seed_of, setting_text, threads_of
 from ._targets import align_weights
 from ._trace import Trace
@@ -84,13 +84,13 @@ class Estimator(Deployable, Explainable):
             else:
                 training, held = _native.encode(raw, settings, validation is not None), None
             if validation is not None:
-                held = self._held_out_data(validation, names, training, roles, columns)
+                held = self._held_out_data("validation", validation, names, training, roles, columns)
                 self._weigh_classes(held)
             tested = None
             if part is not None:
                 tested = training.encode_like(part)
             elif test is not None:
-                tested = self._held_out_data(test, names, training, roles, columns)
+                tested = self._held_out_data("test", test, names, training, roles, columns)
             self._fit(training, held, settings, callbacks, tested, client=client)
             self.n_features_in_ = len(columns)
             self.per_sequence_ = per_sequence
@@ -112,7 +112,8 @@ class Estimator(Deployable, Explainable):
         weight = align_weights(sample_weight, packed)
         if weight is not None:
             packed.data.multiply_weights(weight.astype(np.float32))
-        given = [None if some is None else start._read_with_target(*pair_of(some), needed=True).data for some in (validation, test)]
+        given = [None if some is None else start._read_with_target(*pair_of(some, what), needed=True).data
+                 for what, some in (("validation", validation), ("test", test))]
         for name in ("classes_", "n_outputs_", "_one_dimensional", "n_features_in_", "feature_names_in_", "per_sequence_", "_column_names", "_from_file"):
             if hasattr(start, name):
                 setattr(self, name, getattr(start, name))

@@ -11,7 +11,7 @@ import numpy as np
 from . import _native
 from ._frames import add_array
 from ._inputs import Packed, Tables, tables_of
-from ._reading import Reading, listed, target_names, warn_of, weights_of
+from ._reading import Reading, listed, pair_of, target_names, warn_of, weights_of
 from ._results import Description, Importance, Machine, Page, Rules, Scores, Simplification, Verification
 from ._settings import threads_of
 from ._targets import as_values, is_list_of_arrays
@@ -140,10 +140,6 @@ class Explainable(Reading):
         if not -sequences <= sequence < sequences:
             raise IndexError(f"sequence: expected a number below {sequences}, got {sequence}")
         return range(sequences)[sequence]
-
-
-def pair_of(given: Any) -> tuple[Any, Any]:
-    return given if isinstance(given, tuple) else (given, None)
 
 
 def name_of(X: Any) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 
 from . import _native
 from ._booleans import Trained, array_as_trained, as_trained
-from ._frames import add_array, category_columns, frame_of, index_names, is_frame, library_of
+from ._frames import add_array, category_columns, column_name, frame_of, index_names, is_frame, library_of
 
 AXES = {"instance,time,channel": (0, 1, 2), "instance,channel,time": (0, 2, 1), "time,instance,channel": (1, 0, 2),
         "time,channel,instance": (2, 0, 1), "channel,instance,time": (1, 2, 0), "channel,time,instance": (2, 1, 0)}
@@ -102,6 +102,8 @@ def tables_of(x: Any, *, axes: str | None, names: list[str] | None, index: tuple
     training saw in the columns."""
     if is_sparse(x):
         raise TypeError("Sparse data was passed, but dense data is required: use X.toarray(), sparse input is not supported.")
+    if type(x).__name__ == "LazyFrame" and library_of(x) == "polars":
+        raise TypeError("expected a DataFrame, got a LazyFrame of polars: use X.collect()")
     if isinstance(x, (str, os.PathLike)):
         return Tables([os.fspath(x)], "frame", names=[])
     if is_frame(x):
@@ -141,7 +143,11 @@ def is_matrix(s: Any) -> bool:
 
 
 def as_array(x: Any) -> np.ndarray:
-    array = np.asanyarray(x)
+    try:
+        array = np.asanyarray(x)
+    except ValueError:
+        raise ValueError("expected a 2-D array, or a list of 2-D arrays (steps, inputs), got parts of other shapes; sequences of one input are "
+                         "columns: x.reshape(-1, 1)") from None
     if array.dtype.kind == "O" and array.ndim == 1 and len(array) > 0 and all(is_matrix(s) for s in array):
         raise ValueError("expected the sequences in a list, got an array of objects: pass list(X)")
     return array
@@ -156,7 +162,8 @@ def tables_of_frame(x: Any, names: list[str] | None, index: tuple[str, ...], tra
     if frame.rows == 0:
         raise ValueError(f"Found array with 0 sample(s) (shape=(0, {len(frame.names)})) while a minimum of 1 is required.")
     return Tables([frame], "frame", names=frame.names, categories=category_columns(x), panel=tuple(index_names(x)) if panel else None,
-                  dated=library_of(x) == "pandas" and getattr(x.index.dtype, "kind", "O") in "Mm", index=x.index if library_of(x) == "pandas" else None)
+                  dated=library_of(x) == "pandas" and getattr(x.index.dtype, "kind", "O") in "Mm" or
+                  library_of(x) == "pandas" and str(x.index.dtype).startswith("period"), index=x.index if library_of(x) == "pandas" else None)
 
 
 def refuse_levels(x: Any, index: tuple[str, ...], most: int) -> None:
@@ -168,20 +175,41 @@ def refuse_levels(x: Any, index: tuple[str, ...], most: int) -> None:
 
 def is_nested(x: Any) -> bool:
     """sktime's nested frame: a row per instance, a channel per column, a whole series in every cell."""
-    if library_of(x) != "pandas" or x.shape[0] == 0 or x.shape[1] == 0:
+    if library_of(x) != "pandas" or x.shape[0] == 0 or x.shape[1] == 0 or any(getattr(kind, "kind", "O") != "O" for kind in x.dtypes):
         return False
-    return all(hasattr(x.iloc[0, k], "__array__") and np.ndim(x.iloc[0, k]) == 1 for k in range(x.shape[1]))
+    return all(is_series(first_cell(x.iloc[:, k])) for k in range(x.shape[1]))
+
+
+def is_series(cell: Any) -> bool:
+    return (hasattr(cell, "__array__") or isinstance(cell, (list, tuple))) and np.ndim(cell) == 1
+
+
+def first_cell(column: Any) -> Any:
+    """The first that is not missing."""
+    return next((cell for cell in column if cell is not None and type(cell).__name__ != "NAType" and not isinstance(cell, float)), None)
 
 
 def tables_of_nested(x: Any, names: list[str] | None, trained: Trained | None = None) -> Tables:
-    if names and set(names) <= set(x.columns):
-        x = x[list(names)]  # found by their names, in any order
+    columns = [column_name(name) for name in x.columns]
+    if names and not (names == default_names(len(names)) and len(columns) == len(names) and not set(names) & set(columns)):
+        missing = [name for name in names if name not in columns]  # those of arrays have no names, and fit by their place
+        if missing:
+            raise ValueError(f"expected the input columns {quoted(names)}, got the columns {quoted(columns)}: missing {quoted(missing)}")
+        x, columns = x.iloc[:, [columns.index(name) for name in names]], names
+    for name, column in zip(columns, (x.iloc[:, k] for k in range(len(columns)))):
+        for k, cell in enumerate(column):
+            if not is_series(cell):
+                raise ValueError(f"expected a series in every cell, got {cell!r} in row {k}, column {name!r}")
     channels = [[np.asarray(cell) for cell in x.iloc[:, k]] for k in range(x.shape[1])]
     for k, instance in enumerate(zip(*channels)):
         if len({len(series) for series in instance}) > 1:
             raise ValueError(f"expected series of one length in a row, got {[len(series) for series in instance]} in row {k}")
     sequences = [np.stack(instance, axis=1) for instance in zip(*channels)]
-    return tables_of_list(sequences, names or [str(name) for name in x.columns], trained)
+    return tables_of_list(sequences, names or columns, trained)
+
+
+def quoted(names: list[str]) -> str:
+    return ", ".join(f"'{name}'" for name in names)
 
 
 def default_names(width: int) -> list[str]:

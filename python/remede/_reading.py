@@ -11,8 +11,8 @@ import numpy as np
 from . import _native
 from ._booleans import Trained
 from ._conventions import Conventions
-from ._frames import is_frame
-from ._inputs import LIST_ID, LIST_TIME, Packed, Tables, tables_of
+from ._frames import is_frame, library_of
+from ._inputs import LIST_ID, LIST_TIME, Packed, Tables, is_matrix, tables_of
 from ._targets import Target, align, align_weights, keep_last
 
 NOT_COLUMNS = ("row", "file", "none")  # what id and time may say beside the name of a column
@@ -116,6 +116,7 @@ class Reading(Conventions):
         return Packed.of(data, tables)
 
     def _read_scored(self, X: Any, y: Any) -> Packed:
+        self._check_fitted()
         names = target_names(y, X)
         if y is not None and names is None and self.model_.horizon:
             raise ValueError(f"y: expected the name of a column of X, since the model has horizon={self.model_.horizon}, got an array")
@@ -168,10 +169,12 @@ class Reading(Conventions):
             raw = drop_weightless(raw)
         return Learnable(raw, tables, names, roles, columns, per_sequence)
 
-    def _held_out_data(self, given: Any, names: list[str], training: _native.Data, roles: list[tuple[str, str]],
+    def _held_out_data(self, what: str, given: Any, names: list[str], training: _native.Data, roles: list[tuple[str, str]],
                        columns: list[str]) -> _native.Data:
         """Data for validation or for a test: (X, y), or X alone where y is the name of a column."""
-        X, y = given if isinstance(given, tuple) else (given, None)
+        X, y = pair_of(given, what)
+        if not names and y is None:
+            raise ValueError(f"{what}: expected (X, y), got no y")
         if names and y is not None and target_names(y, X) != names:
             raise ValueError(f"validation and test data: expected X alone, or with y={names if len(names) > 1 else names[0]!r} as in fit, got another y")
         tables = self._tables(X, columns, trained=Trained.of(columns, training.words, training.targets, training.classes))
@@ -208,7 +211,42 @@ def target_names(y: Any, X: Any) -> list[str] | None:
         return [y]
     named = isinstance(X, (str, os.PathLike)) or is_frame(X) or (isinstance(X, (list, tuple)) and len(X) > 0 and all(is_frame(s) for s in X))
     listed_names = isinstance(y, (list, tuple)) and 0 < len(y) <= MOST_TARGETS and all(isinstance(name, str) for name in y)
-    return list(y) if named and listed_names else None
+    return list(y) if named and listed_names and not are_labels(list(y), X) else None
+
+
+def are_labels(texts: list[str], X: Any) -> bool:
+    """Whether a list of texts beside a table cannot be names of its columns, but can be one label per row or sequence."""
+    if isinstance(X, (str, os.PathLike)):
+        return len(set(texts)) < len(texts)
+    tables = list(X) if isinstance(X, (list, tuple)) else [X]
+    columns = [str(name) for name in columns_of(tables[0])]
+    if not columns or set(texts) <= set(columns):
+        return False
+    rows = sum(len(table) for table in tables if hasattr(table, "__len__"))
+    return len(set(texts)) < len(texts) or len(texts) > len(columns) or len(texts) in (rows, len(tables) if len(tables) > 1 else rows)
+
+
+def columns_of(table: Any) -> list[Any]:
+    if isinstance(table, np.ndarray):
+        return list(table.dtype.names)
+    return list(table.schema.names if hasattr(table, "schema") and hasattr(table.schema, "names") and library_of(table) == "pyarrow" else
+                getattr(table, "columns", []))
+
+
+def pair_of(given: Any, what: str = "validation") -> tuple[Any, Any]:
+    """(X, y), or X alone."""
+    if isinstance(given, tuple):
+        if len(given) != 2:
+            raise ValueError(f"{what}: expected (X, y), got a tuple of {len(given)}")
+        return given[0], given[1]
+    if isinstance(given, (bool, int, float, np.number)):
+        raise ValueError(f"{what}: expected (X, y), got {given!r}; a share of X is held out with validation_fraction")
+    if isinstance(given, list) and given:
+        pairs = any(isinstance(part, tuple) and part and not np.isscalar(part[0]) for part in given)
+        tables = [is_frame(part) or is_matrix(part) for part in given]
+        if pairs or any(tables) != all(tables):
+            raise ValueError(f"{what}: expected (X, y) as a tuple, got a list")
+    return given, None
 
 
 def weights_of(target: Target, weight: np.ndarray | None) -> np.ndarray:

@@ -43,8 +43,8 @@ def cross_validate(estimator: Any, X: Any, y: Any = None, *, folds: int = 5, gro
     """
     if groups is not None and forward:
         raise ValueError("expected groups or forward, got both")
-    if folds < 2:
-        raise ValueError(f"folds: expected at least 2, got {folds}")
+    if not isinstance(folds, (int, np.integer)) or folds < 2:
+        raise ValueError(f"folds: expected at least 2 as a whole number, got {folds!r}")
     estimator = type(estimator)(**estimator.get_params())
     if isinstance(estimator.class_weight, Mapping):
         raise ValueError("class_weight: expected None or 'balanced' here, got a dict, whose weights would count in the scores")
@@ -59,7 +59,7 @@ def cross_validate(estimator: Any, X: Any, y: Any = None, *, folds: int = 5, gro
         raw.set_groups(codes.reshape(-1).astype(np.int32), [str(name) for name in names])
     calls = [] if callbacks is None else [callbacks] if callable(callbacks) else list(callbacks)
     callback = (lambda progress: any([call(progress) for call in calls])) if calls else None
-    found = _native.cross_validate(raw, folds, forward, estimator._settings(), callback)
+    found = _native.cross_validate(raw, int(folds), forward, estimator._settings(), callback)
     return CrossValidation({name: np.array(values) for name, values in found["scores"].items()}, found["mean"], found["sd"],
                            np.array(found["nodes"]), found["stopped"])
 
