@@ -16,7 +16,7 @@ from ._explain import Explainable
 from ._inputs import Packed
 from ._parameters import PARAMETERS
 from ._progress import progress_bar
-from ._reading import all_numbered, drop_weightless, pair_of
+from ._reading import Learnable, all_numbered, drop_weightless, pair_of
 from ._settings import SETTING_NAMES, given_settings, seed_of, setting_text, threads_of
 from ._targets import align_weights
 from ._trace import Trace
@@ -69,40 +69,47 @@ class Estimator(Deployable, Explainable):
                 X, y, sample_weight, validation, test = (tuple(collected(v, client) for v in some) if isinstance(some, tuple) else collected(some, client)
                                                          for some in (X, y, sample_weight, validation, test))
             if start_from is not None:
-                return self._adapt(start_from, X, y, sample_weight, validation, test, callbacks)
-            learnable = self._learnable(X, y, sample_weight, None if split in ("sequence", "time") else split)
-            raw, tables, names, roles, columns, per_sequence = learnable
-            settings = self._settings()
-            share = share_of(test)
-            raw, part = _native.hold_out_test(raw, share, settings) if share is not None else (raw, None)
-            if self._weigh_classes(raw):
-                raw = drop_weightless(raw)
-            if split is not None:
-                training, held, by_share = _native.split(raw, split, settings)
-                if self.validation_fraction is not None and not by_share:
-                    raise ValueError(f"validation_fraction: has no effect here: column {split!r} says which rows are for validation")
+                found = self._adapt(start_from, X, y, sample_weight, validation, test, callbacks)
             else:
-                training, held = _native.encode(raw, settings, validation is not None), None
-            if validation is not None:
-                held = self._held_out_data("validation", validation, names, training, roles, columns)
-                self._weigh_classes(held)
-            tested = None
-            if part is not None:
-                tested = training.encode_like(part)
-            elif test is not None:
-                tested = self._held_out_data("test", test, names, training, roles, columns)
-            self._fit(training, held, settings, callbacks, tested, client=client)
-            self.n_features_in_ = len(columns)
-            self.per_sequence_ = per_sequence
-            if tables.named and not all_numbered(X):
-                self.feature_names_in_ = np.array(columns, dtype=object)
-            elif hasattr(self, "feature_names_in_"):
-                del self.feature_names_in_
-            self._column_names = columns
-            self._from_file = False
-            return self
+                learnable = self._learnable(X, y, sample_weight, None if split in ("sequence", "time") else split)
+                found = self._learn(learnable, validation, test, split, callbacks, client)
+                if learnable.tables.named and not all_numbered(X):
+                    self.feature_names_in_ = np.array(learnable.columns, dtype=object)
+                elif hasattr(self, "feature_names_in_"):
+                    del self.feature_names_in_
+        raise_or_warn(found)
+        return self
 
-    def _adapt(self: Self, start_from: Any, X: Any, y: Any, sample_weight: Any, validation: Any, test: Any, callbacks: Any) -> Self:
+    def _learn(self, learnable: Learnable, validation: Any, test: Any, split: str | None, callbacks: Any, client: Any) -> dict[str, Any]:
+        """A fit from the beginning."""
+        raw, _, names, roles, columns, per_sequence = learnable
+        settings = self._settings()
+        share = share_of(test)
+        raw, part = _native.hold_out_test(raw, share, settings) if share is not None else (raw, None)
+        if self._weigh_classes(raw):
+            raw = drop_weightless(raw)
+        if split is not None:
+            training, held, by_share = _native.split(raw, split, settings)
+            if self.validation_fraction is not None and not by_share:
+                raise ValueError(f"validation_fraction: has no effect here: column {split!r} says which rows are for validation")
+        else:
+            training, held = _native.encode(raw, settings, validation is not None), None
+        if validation is not None:
+            held = self._held_out_data("validation", validation, names, training, roles, columns)
+            self._weigh_classes(held)
+        tested = None
+        if part is not None:
+            tested = training.encode_like(part)
+        elif test is not None:
+            tested = self._held_out_data("test", test, names, training, roles, columns)
+        found = self._fit(training, held, settings, callbacks, tested, client=client)
+        self.n_features_in_ = len(columns)
+        self.per_sequence_ = per_sequence
+        self._column_names = columns
+        self._from_file = False
+        return found
+
+    def _adapt(self: Self, start_from: Any, X: Any, y: Any, sample_weight: Any, validation: Any, test: Any, callbacks: Any) -> dict[str, Any]:
         if share_of(test) is not None:
             raise ValueError("test: expected data with start_from, got a share")
         start = type(self).load(start_from) if isinstance(start_from, (str, os.PathLike)) else start_from
@@ -122,15 +129,15 @@ class Estimator(Deployable, Explainable):
         for data in (packed.data, given[0]):
             if data is not None:
                 self._weigh_classes(data)
-        self._fit(packed.data, given[0], self._settings(), callbacks, given[1], start.model_)
-        return self
+        return self._fit(packed.data, given[0], self._settings(), callbacks, given[1], start.model_)
 
     def _settings(self) -> list[tuple[str, str]]:
         settings = [(SETTING_NAMES.get(name, name), setting_text(name, getattr(self, name))) for name in PARAMETERS]
         return [*settings, ("seed", str(seed_of(self.random_state))), ("threads", str(threads_of(self.n_jobs)))]
 
     def _fit(self, training: _native.Data, held: _native.Data | None, settings: list[tuple[str, str]], callbacks: Any,
-             test: _native.Data | None, start: _native.Model | None = None, client: Any = None) -> None:
+             test: _native.Data | None, start: _native.Model | None = None, client: Any = None) -> dict[str, Any]:
+        """What the library found; where there is a model it is this estimator's, even if a callback raised meanwhile."""
         calls = [] if callbacks is None else [callbacks] if callable(callbacks) else list(callbacks)
         with progress_bar(self.verbose, calls) as told:
             callback = (lambda progress: any([call(progress) for call in told])) if told else None
@@ -141,9 +148,8 @@ class Estimator(Deployable, Explainable):
 
                 with Cluster(client, training, held, settings) as cluster:
                     found = _native.fit(training, held, settings, callback, test, start, cluster.peers)
-        raised = found["raised"]
         if "model" not in found:
-            raise raised
+            raise found["raised"]
         self.model_ = found["model"]
         self.validation_score_ = found["score"]
         self.test_score_ = found.get("test_score")
@@ -153,11 +159,7 @@ class Estimator(Deployable, Explainable):
         self._importances = found["importances"]
         self._points = found["frontier"]
         self.frontier_reason_ = found["frontier_reason"]
-        if raised is None:
-            return
-        if not isinstance(raised, KeyboardInterrupt) or found["interruptions"] > 1:
-            raise raised
-        warnings.warn("training was interrupted: this is the best model so far", RuntimeWarning, stacklevel=3)
+        return found
 
     @property
     def frontier_(self: Self) -> list[Self]:
@@ -299,6 +301,16 @@ class Estimator(Deployable, Explainable):
     def training_curve_(self) -> dict[str, list[float]]:
         """The losses of the chosen start at every validation."""
         return {"training_loss": self.model_.training_loss, "validation_loss": self.model_.validation_loss}
+
+
+def raise_or_warn(found: dict[str, Any]) -> None:
+    """What happened during a training that gave a model nonetheless."""
+    raised = found["raised"]
+    if raised is None:
+        return
+    if not isinstance(raised, KeyboardInterrupt) or found["interruptions"] > 1:
+        raise raised
+    warnings.warn("training was interrupted: this is the best model so far", RuntimeWarning, stacklevel=3)
 
 
 @contextlib.contextmanager

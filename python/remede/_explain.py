@@ -167,6 +167,9 @@ def describe(X: Any, y: Any = None, *, id: str | None = None, time: str | None =
         id, time = tables.id or id or "row", "none"
     elif tables.panel and id is None and time is None:
         id, time = tables.panel
+    elif tables.kind == "frame" and tables.names and id is None and time is None:
+        taken = {*names, *listed(ignore), weight}
+        id = None if _native.usual_columns("id", [name for name in tables.names if name not in taken]) else "row"  # as fit takes it
     texts = {"id": id, "time": time, "weight": weight, "task": task, "target-per": target_per, "horizon": horizon,
              "time-gap": "true" if time_gap else None, "strict-time": "true" if strict_time else None}
     roles = [(name, str(text)) for name, text in texts.items() if text is not None] + [("target", name) for name in names]

@@ -108,3 +108,15 @@ def test_a_list_of_words_beside_a_table_holds_labels_unless_it_names_columns(X):
 def test_an_index_of_periods_is_one_of_times():
     with pytest.warns(UserWarning, match="the index of times is not used"):
         classifier().fit(FRAME.set_index(pandas.period_range("2020-01", periods=300, freq="h")), Y.to_numpy())
+
+
+def test_a_horizon_needs_sequences():
+    with pytest.raises(ValueError, match="horizon=3: expected sequences, got a frame without an id column.*id='none' makes the rows one sequence"):
+        RecurrentTreeRegressor(**FAST, horizon=3).fit(FRAME, "a")
+    RecurrentTreeRegressor(**FAST, horizon=3, id="none").fit(FRAME, "a")
+
+
+def test_describe_takes_the_rows_of_a_frame_as_fit_does():
+    assert remede.describe(FRAME, Y)["sequences"] == 300
+    assert remede.describe(FRAME, Y, id="none")["sequences"] == 1
+    assert remede.describe(FRAME.assign(id=[k // 10 for k in range(300)]), Y)["sequences"] == 30
