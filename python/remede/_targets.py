@@ -118,7 +118,7 @@ def frame_values(y: Any) -> np.ndarray:
     """(rows, columns) of pandas, polars or pyarrow."""
     if library_of(y) == "pyarrow":
         columns = [column_array(column) for column in y.columns]
-    elif hasattr(y, "iloc") and all(kind.kind in "iufb" for kind in y.dtypes):
+    elif hasattr(y, "iloc") and y.shape[1] > 0 and all(kind.kind in "iufb" for kind in y.dtypes):
         columns = [column_array(y.iloc[:, k]) for k in range(y.shape[1])]
     else:
         return np.asarray(y.to_numpy() if hasattr(y, "to_numpy") else y)
@@ -227,10 +227,10 @@ def find_classes(values: np.ndarray, there: np.ndarray) -> np.ndarray:
             raise ValueError("Unknown label type: continuous. Maybe you are trying to fit a classifier, which expects discrete classes on a "
                              "regression target with continuous values.")
     classes = np.unique(known)
-    numbers = [number_of(label) for label in classes.tolist()]
-    if classes.dtype.kind not in "UO" or None in numbers:
+    if classes.dtype.kind not in "UO":
         return classes
-    return classes[np.unique(np.array(numbers, np.float64), return_index=True)[1]]
+    numbers = [number_of(label) for label in classes.tolist()]
+    return classes if None in numbers else classes[np.unique(np.array(numbers, np.float64), return_index=True)[1]]
 
 
 def number_of(label: Any) -> float | None:
