@@ -78,7 +78,7 @@ class Reading(Conventions):
         if len(times) > 1:
             raise ValueError(f"expected one column that orders the steps, got {times}: choose one with time=, or use time='none' for the order of the rows")
         time = self.time or (times[0] if times else "none")
-        if self.horizon and id == "row" and self.id is None:
+        if self.horizon and targets and id == "row" and self.id is None:
             raise ValueError(f"horizon={self.horizon}: expected sequences, got a frame without an id column, of which every row is a sequence of its own: "
                              "id='none' makes the rows one sequence, and time= says what orders them")
         if found:
