@@ -126,6 +126,13 @@ Dataset read_for(const Schema& schema, const nb::list& tables, const RoleLines& 
   return encode(read_raw(std::move(sources), schema, roles, need_target), {schema.inputs, schema.codes});
 }
 
+WordsOfColumns words_of_columns(const Schema& schema) {
+  WordsOfColumns words;
+  for (const InputCode& code : schema.codes)
+    if (!code.gap) words.emplace_back(code.column, code.words);
+  return words;
+}
+
 // What Data and Raw have in common; `of` gives the data set.
 template <typename Class, typename Of>
 void define_data(Class& bound, Of of) {
@@ -212,7 +219,8 @@ void bind_data(nb::module_& module) {
             return encode(raw, {d.schema.inputs, d.schema.codes});
           },
           nb::arg("raw"), "Other data, with words as what they count as in these.")
-      .def_prop_ro("inputs", [](const Dataset& d) { return d.schema.inputs; });
+      .def_prop_ro("inputs", [](const Dataset& d) { return d.schema.inputs; })
+      .def_prop_ro("words", [](const Dataset& d) { return words_of_columns(d.schema); });
   nb::class_<RawDataset> raw(module, "Raw", "Data as they were read: words are not numbers yet.");
   define_data(raw, [](RawDataset& r) -> Dataset& { return r.data; });
   raw.def("set_groups", &set_groups, nb::arg("code"), nb::arg("names"));

@@ -1,6 +1,8 @@
 // A table on its way from Python to the reader of the library.
 #pragma once
 
+#include <string>
+#include <utility>
 #include <vector>
 
 #include <nanobind/nanobind.h>
@@ -21,6 +23,10 @@ std::vector<TableSource> sources_of(const nanobind::list& tables);
 
 // The tables read for a schema, with words as what they count as there.
 Dataset read_for(const Schema& schema, const nanobind::list& tables, const RoleLines& lines, bool need_target);
+
+// A column of words for each input that is made of it, with the words that training saw.
+using WordsOfColumns = std::vector<std::pair<std::string, std::vector<std::string>>>;
+WordsOfColumns words_of_columns(const Schema& schema);
 
 // Roles by the names of the program's flags without their dashes.
 Roles roles_of(const RoleLines& lines, bool guess);

@@ -157,6 +157,9 @@ void bind_model(nb::module_& module) {
       .def_prop_ro("classes", [](const Model& m) { return m.schema.classes; })
       .def_prop_ro("columns", [](const Model& m) { return columns_of(m.schema); })
       .def_prop_ro("reads_words", [](const Model& m) { return !m.schema.codes.empty(); })
+      .def_prop_ro(
+          "words", [](const Model& m) { return words_of_columns(m.schema); },
+          "Columns of words, each with those it had.")
       .def_prop_ro("per_sequence", [](const Model& m) { return m.schema.target_per == TargetPer::kSequence; })
       .def_prop_ro("horizon", [](const Model& m) { return m.schema.horizon; })
       .def_prop_ro("time_gap", [](const Model& m) { return m.schema.time_gap; })

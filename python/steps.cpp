@@ -9,6 +9,7 @@
 #include "remede/base/text.h"
 #include "remede/data/number.h"
 #include "remede/data/raw.h"
+#include "remede/schema/words.h"
 
 namespace nb = nanobind;
 
@@ -28,6 +29,21 @@ std::string_view text_of(PyObject* text) {
   const char* const bytes = PyUnicode_AsUTF8AndSize(text, &size);
   if (bytes == nullptr) throw nb::python_error();
   return {bytes, static_cast<std::size_t>(size)};
+}
+
+// Of Python or of NumPy.
+bool is_bool(PyObject* value) {
+  if (PyBool_Check(value)) return true;
+  if (PyFloat_CheckExact(value) || PyLong_CheckExact(value)) return false;
+  const nb::str type(nb::handle(value).type().attr("__name__"));
+  return std::string_view(type.c_str()).starts_with("bool");  // numpy.bool, or numpy.bool_ before NumPy 2
+}
+
+// Whether training saw true and false in a column: 0 and 1 mean them as well.
+bool holds_booleans(const Schema& schema, const std::string& column) {
+  return std::any_of(schema.codes.begin(), schema.codes.end(), [&](const InputCode& code) {
+    return !code.gap && code.column == column && has_boolean_words(code);
+  });
 }
 
 // Numbers, dates as text, and everything whose text is a date, as datetime.
@@ -57,6 +73,7 @@ StepReader::StepReader(const Model& model, const std::vector<std::string>& names
     for (const std::string& input : schema_.inputs) input_place_.push_back(place(input));
   for (const std::string& column : rows_.columns()) {
     column_place_.push_back(place(column));
+    booleans_.push_back(holds_booleans(schema_, column));
     keys_.push_back(nb::steal(PyUnicode_FromStringAndSize(column.data(), static_cast<Py_ssize_t>(column.size()))));
   }
   x_.resize(schema_.inputs.size());
@@ -143,14 +160,17 @@ bool StepReader::read_buffer(PyObject* x) {
 void StepReader::read_value(std::size_t column, PyObject* value) {
   if (value == Py_None) {
     rows_.missing(column);
-  } else if (PyBool_Check(value) && rows_.reads_words(column)) {
-    rows_.text(column, value == Py_True ? "True" : "False");
   } else if (PyUnicode_Check(value)) {
     rows_.text(column, text_of(value));
   } else {
     const double number = PyFloat_AsDouble(value);
     if (number == -1.0 && PyErr_Occurred() != nullptr) throw nb::python_error();
-    rows_.number(column, number);
+    const bool yes_or_no = booleans_[column] || (rows_.reads_words(column) && is_bool(value));
+    if (yes_or_no && (number == 0 || number == 1)) {
+      rows_.text(column, number == 1 ? "True" : "False");
+    } else {
+      rows_.number(column, number);
+    }
   }
 }
 

@@ -37,6 +37,7 @@ class StepReader {
   RowInputs rows_;
   std::vector<std::size_t> input_place_;   // (n_x) where plain: its place in a list
   std::vector<std::size_t> column_place_;  // (columns) of RowInputs
+  std::vector<bool> booleans_;             // (columns) training saw true and false
   std::vector<nanobind::object> keys_;     // (columns) their names
   std::vector<float> x_;                   // (n_x) where plain
 };

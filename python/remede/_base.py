@@ -1,21 +1,22 @@
 """What both estimators share: fitting, predicting, showing, saving."""
 from __future__ import annotations
 
+import contextlib
 import copy
 import os
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any, Callable, Iterable, TypeVar
+from typing import Any, Callable, Iterable, Iterator, TypeVar
 
 import numpy as np
 
 from . import _native
 from ._deploy import Deployable
-from ._explain import Explainable, pair_of
+from ._explain import Explainable
 from ._inputs import Packed
 from ._parameters import PARAMETERS
 from ._progress import progress_bar
-from ._reading import all_numbered, drop_weightless
+from ._reading import Learnable, all_numbered, drop_weightless, pair_of
 from ._settings import SETTING_NAMES, given_settings, seed_of, setting_text, threads_of
 from ._targets import align_weights
 from ._trace import Trace
@@ -56,20 +57,32 @@ class Estimator(Deployable, Explainable):
 
         Ctrl-C ends training with the best model so far (`stopped_` is True then); a second one raises KeyboardInterrupt.
         """
-        if validation is not None and self.validation_fraction is not None:
-            raise ValueError("validation_fraction: has no effect here: the validation data are given")
-        if split is not None and (validation is not None or start_from is not None or share_of(test) is not None):
-            other = "validation" if validation is not None else "start_from" if start_from is not None else "a share for the test"
-            raise ValueError(f"expected split or {other}, got both")
-        if client is not None:
-            from .dask import collected
+        with kept_if_failed(self):
+            if validation is not None and self.validation_fraction is not None:
+                raise ValueError("validation_fraction: has no effect here: the validation data are given")
+            if split is not None and (validation is not None or start_from is not None or share_of(test) is not None):
+                other = "validation" if validation is not None else "start_from" if start_from is not None else "a share for the test"
+                raise ValueError(f"expected split or {other}, got both")
+            if client is not None:
+                from .dask import collected
 
-            X, y, sample_weight, validation, test = (tuple(collected(v, client) for v in some) if isinstance(some, tuple) else collected(some, client)
-                                                     for some in (X, y, sample_weight, validation, test))
-        if start_from is not None:
-            return self._adapt(start_from, X, y, sample_weight, validation, test, callbacks)
-        learnable = self._learnable(X, y, sample_weight, None if split in ("sequence", "time") else split)
-        raw, tables, names, roles, columns, per_sequence = learnable
+                X, y, sample_weight, validation, test = (tuple(collected(v, client) for v in some) if isinstance(some, tuple) else collected(some, client)
+                                                         for some in (X, y, sample_weight, validation, test))
+            if start_from is not None:
+                found = self._adapt(start_from, X, y, sample_weight, validation, test, callbacks)
+            else:
+                learnable = self._learnable(X, y, sample_weight, None if split in ("sequence", "time") else split)
+                found = self._learn(learnable, validation, test, split, callbacks, client)
+                if learnable.tables.named and not all_numbered(X):
+                    self.feature_names_in_ = np.array(learnable.columns, dtype=object)
+                elif hasattr(self, "feature_names_in_"):
+                    del self.feature_names_in_
+        raise_or_warn(found)
+        return self
+
+    def _learn(self, learnable: Learnable, validation: Any, test: Any, split: str | None, callbacks: Any, client: Any) -> dict[str, Any]:
+        """A fit from the beginning."""
+        raw, _, names, roles, columns, per_sequence = learnable
         settings = self._settings()
         share = share_of(test)
         raw, part = _native.hold_out_test(raw, share, settings) if share is not None else (raw, None)
@@ -82,25 +95,21 @@ class Estimator(Deployable, Explainable):
         else:
             training, held = _native.encode(raw, settings, validation is not None), None
         if validation is not None:
-            held = self._held_out_data(validation, names, training, roles, columns)
+            held = self._held_out_data("validation", validation, names, training, roles, columns)
             self._weigh_classes(held)
         tested = None
         if part is not None:
             tested = training.encode_like(part)
         elif test is not None:
-            tested = self._held_out_data(test, names, training, roles, columns)
-        self._fit(training, held, settings, callbacks, tested, client=client)
+            tested = self._held_out_data("test", test, names, training, roles, columns)
+        found = self._fit(training, held, settings, callbacks, tested, client=client)
         self.n_features_in_ = len(columns)
         self.per_sequence_ = per_sequence
-        if tables.named and not all_numbered(X):
-            self.feature_names_in_ = np.array(columns, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
         self._column_names = columns
         self._from_file = False
-        return self
+        return found
 
-    def _adapt(self: Self, start_from: Any, X: Any, y: Any, sample_weight: Any, validation: Any, test: Any, callbacks: Any) -> Self:
+    def _adapt(self: Self, start_from: Any, X: Any, y: Any, sample_weight: Any, validation: Any, test: Any, callbacks: Any) -> dict[str, Any]:
         if share_of(test) is not None:
             raise ValueError("test: expected data with start_from, got a share")
         start = type(self).load(start_from) if isinstance(start_from, (str, os.PathLike)) else start_from
@@ -110,7 +119,8 @@ class Estimator(Deployable, Explainable):
         weight = align_weights(sample_weight, packed)
         if weight is not None:
             packed.data.multiply_weights(weight.astype(np.float32))
-        given = [None if some is None else start._read_with_target(*pair_of(some), needed=True).data for some in (validation, test)]
+        given = [None if some is None else start._read_with_target(*pair_of(some, what), needed=True).data
+                 for what, some in (("validation", validation), ("test", test))]
         for name in ("classes_", "n_outputs_", "_one_dimensional", "n_features_in_", "feature_names_in_", "per_sequence_", "_column_names", "_from_file"):
             if hasattr(start, name):
                 setattr(self, name, getattr(start, name))
@@ -119,15 +129,15 @@ class Estimator(Deployable, Explainable):
         for data in (packed.data, given[0]):
             if data is not None:
                 self._weigh_classes(data)
-        self._fit(packed.data, given[0], self._settings(), callbacks, given[1], start.model_)
-        return self
+        return self._fit(packed.data, given[0], self._settings(), callbacks, given[1], start.model_)
 
     def _settings(self) -> list[tuple[str, str]]:
         settings = [(SETTING_NAMES.get(name, name), setting_text(name, getattr(self, name))) for name in PARAMETERS]
         return [*settings, ("seed", str(seed_of(self.random_state))), ("threads", str(threads_of(self.n_jobs)))]
 
     def _fit(self, training: _native.Data, held: _native.Data | None, settings: list[tuple[str, str]], callbacks: Any,
-             test: _native.Data | None, start: _native.Model | None = None, client: Any = None) -> None:
+             test: _native.Data | None, start: _native.Model | None = None, client: Any = None) -> dict[str, Any]:
+        """What the library found; where there is a model it is this estimator's, even if a callback raised meanwhile."""
         calls = [] if callbacks is None else [callbacks] if callable(callbacks) else list(callbacks)
         with progress_bar(self.verbose, calls) as told:
             callback = (lambda progress: any([call(progress) for call in told])) if told else None
@@ -138,9 +148,8 @@ class Estimator(Deployable, Explainable):
 
                 with Cluster(client, training, held, settings) as cluster:
                     found = _native.fit(training, held, settings, callback, test, start, cluster.peers)
-        raised = found["raised"]
         if "model" not in found:
-            raise raised
+            raise found["raised"]
         self.model_ = found["model"]
         self.validation_score_ = found["score"]
         self.test_score_ = found.get("test_score")
@@ -150,11 +159,7 @@ class Estimator(Deployable, Explainable):
         self._importances = found["importances"]
         self._points = found["frontier"]
         self.frontier_reason_ = found["frontier_reason"]
-        if raised is None:
-            return
-        if not isinstance(raised, KeyboardInterrupt) or found["interruptions"] > 1:
-            raise raised
-        warnings.warn("training was interrupted: this is the best model so far", RuntimeWarning, stacklevel=3)
+        return found
 
     @property
     def frontier_(self: Self) -> list[Self]:
@@ -296,6 +301,28 @@ class Estimator(Deployable, Explainable):
     def training_curve_(self) -> dict[str, list[float]]:
         """The losses of the chosen start at every validation."""
         return {"training_loss": self.model_.training_loss, "validation_loss": self.model_.validation_loss}
+
+
+def raise_or_warn(found: dict[str, Any]) -> None:
+    """What happened during a training that gave a model nonetheless."""
+    raised = found["raised"]
+    if raised is None:
+        return
+    if not isinstance(raised, KeyboardInterrupt) or found["interruptions"] > 1:
+        raise raised
+    warnings.warn("training was interrupted: this is the best model so far", RuntimeWarning, stacklevel=3)
+
+
+@contextlib.contextmanager
+def kept_if_failed(estimator: Estimator) -> Iterator[None]:
+    """A fit that fails leaves the estimator as it was: the model of another fit goes with its own classes and columns."""
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise
 
 
 def share_of(test: Any) -> float | None:

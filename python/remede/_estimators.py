@@ -12,7 +12,7 @@ from ._base import Estimator
 from ._inputs import Packed
 from ._parameters import Parameters
 from ._reading import target_names
-from ._targets import Target, align, align_weights, class_text, classes_from_text, find_classes, label_numbers, one_column, regression_values
+from ._targets import Target, align_weights, class_text, classes_from_text, find_classes, label_numbers, one_column, regression_values
 
 
 class RecurrentTreeClassifier(Estimator):
@@ -82,7 +82,7 @@ class RecurrentTreeClassifier(Estimator):
         packed = self._read_scored(X, y)
         weight = align_weights(sample_weight, packed)
         if y is not None and target_names(y, X) is None:
-            target = align(y, packed)
+            target = self._align(y, packed)
             label = label_numbers(one_column(target.values, warn=False), target.there, self.classes_)
             weights, unknown = target.there.astype(np.float64), 0.0
             if (label < 0).any():
@@ -140,7 +140,7 @@ class RecurrentTreeRegressor(Estimator):
         packed = self._read_scored(X, y)
         weight = align_weights(sample_weight, packed)
         if y is not None and target_names(y, X) is None:
-            target = align(y, packed)
+            target = self._align(y, packed)
             truth, weights = regression_values(target).astype(np.float64), target.there.astype(np.float64)
         else:
             truth, weights = packed.data.value.astype(np.float64), packed.data.weight.astype(np.float64)

@@ -11,10 +11,10 @@ import numpy as np
 from . import _native
 from ._frames import add_array
 from ._inputs import Packed, Tables, tables_of
-from ._reading import Reading, listed, target_names, warn_of, weights_of
+from ._reading import Reading, listed, pair_of, target_names, warn_of, weights_of
 from ._results import Description, Importance, Machine, Page, Rules, Scores, Simplification, Verification
 from ._settings import threads_of
-from ._targets import align, as_values, is_list_of_arrays
+from ._targets import as_values, is_list_of_arrays
 
 Self = TypeVar("Self", bound="Explainable")
 EXPLORER_HEIGHT, REPORT_HEIGHT = 900, 700  # pixels
@@ -28,7 +28,7 @@ class Explainable(Reading):
         names = target_names(y, X)
         packed = self._read(X, need_target=names is not None or (needed and y is None), targets=names or ())
         if y is not None and names is None:
-            target = align(y, packed)
+            target = self._align(y, packed)
             self._set_target(packed.data, target, weights_of(target, None))
         return packed
 
@@ -142,10 +142,6 @@ class Explainable(Reading):
         return range(sequences)[sequence]
 
 
-def pair_of(given: Any) -> tuple[Any, Any]:
-    return given if isinstance(given, tuple) else (given, None)
-
-
 def name_of(X: Any) -> str:
     """Where the data came from, for the head of a page."""
     return os.fspath(X) if isinstance(X, (str, os.PathLike)) else ""
@@ -171,6 +167,9 @@ def describe(X: Any, y: Any = None, *, id: str | None = None, time: str | None =
         id, time = tables.id or id or "row", "none"
     elif tables.panel and id is None and time is None:
         id, time = tables.panel
+    elif tables.kind == "frame" and tables.names and id is None and time is None:
+        taken = {*names, *listed(ignore), weight}
+        id = None if _native.usual_columns("id", [name for name in tables.names if name not in taken]) else "row"  # as fit takes it
     texts = {"id": id, "time": time, "weight": weight, "task": task, "target-per": target_per, "horizon": horizon,
              "time-gap": "true" if time_gap else None, "strict-time": "true" if strict_time else None}
     roles = [(name, str(text)) for name, text in texts.items() if text is not None] + [("target", name) for name in names]
@@ -202,7 +201,8 @@ def add_targets(y: Any, X: Any, tables: Tables) -> str:
     parts = y if is_list_of_arrays(y) and tables.kind == "list" else None
     values = np.concatenate([np.asarray(part) for part in parts]) if parts is not None else as_values(y)
     if tables.kind == "cube" and values.ndim > 1:
-        values = values.reshape(-1)
+        sizes = (int(tables.lengths[0]), tables.lengths.size)
+        values = (values.T if tables.time_first and values.shape == sizes else values).reshape(-1)
     (frame,) = tables.tables
     if tables.kind in ("list", "cube") and len(values) == tables.lengths.size != frame.rows:
         last = np.full(frame.rows, None, dtype=object)  # one per sequence, at its last step

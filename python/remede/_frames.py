@@ -19,7 +19,10 @@ def is_frame(x: Any) -> bool:
     """A table whose columns have names."""
     if isinstance(x, np.ndarray):
         return x.dtype.names is not None
-    return hasattr(x, "__arrow_c_stream__") or (hasattr(x, "columns") and hasattr(x, "shape"))
+    if hasattr(x, "shape") and hasattr(x, "columns"):
+        return True
+    one_column = len(getattr(x, "shape", (0, 0))) == 1 or type(x).__name__ == "ChunkedArray"
+    return hasattr(x, "__arrow_c_stream__") and not one_column
 
 
 def frame_of(table: Any, index: tuple[str, ...] = (), panel: bool = False, called: str = "data") -> _native.Frame:

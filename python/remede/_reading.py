@@ -9,10 +9,11 @@ from typing import Any, Iterable, NamedTuple
 import numpy as np
 
 from . import _native
+from ._booleans import Trained
 from ._conventions import Conventions
-from ._frames import is_frame
-from ._inputs import LIST_ID, LIST_TIME, Packed, Tables, tables_of
-from ._targets import Target, align, align_weights
+from ._frames import is_frame, library_of
+from ._inputs import LIST_ID, LIST_TIME, Packed, Tables, is_matrix, tables_of
+from ._targets import Target, align, align_weights, keep_last
 
 NOT_COLUMNS = ("row", "file", "none")  # what id and time may say beside the name of a column
 MOST_TARGETS = 1000  # names of columns; a longer list of texts is classes
@@ -36,9 +37,9 @@ class Reading(Conventions):
     _column_names: list[str]  # the columns that inputs are made from
     _from_file: bool
 
-    def _tables(self, X: Any, names: list[str] | None, index: Iterable[str] = ()) -> Tables:
+    def _tables(self, X: Any, names: list[str] | None, index: Iterable[str] = (), trained: Trained | None = None) -> Tables:
         wanted = tuple(name for name in (self.id, self.time, *index) if name)
-        tables = tables_of(X, axes=self.axes, names=names, index=wanted, estimator=type(self).__name__)
+        tables = tables_of(X, axes=self.axes, names=names, index=wanted, estimator=type(self).__name__, trained=trained)
         given = {name: value for name, value in (("id", self.id), ("time", self.time)) if value not in (None, *NOT_COLUMNS)}
         if not tables.named and given:
             name, value = next(iter(given.items()))
@@ -77,6 +78,9 @@ class Reading(Conventions):
         if len(times) > 1:
             raise ValueError(f"expected one column that orders the steps, got {times}: choose one with time=, or use time='none' for the order of the rows")
         time = self.time or (times[0] if times else "none")
+        if self.horizon and targets and id == "row" and self.id is None:
+            raise ValueError(f"horizon={self.horizon}: expected sequences, got a frame without an id column, of which every row is a sequence of its own: "
+                             "id='none' makes the rows one sequence, and time= says what orders them")
         if found:
             warnings.warn(f"column {id!r} is taken for the id of the sequences" + (f" and {time!r} for their time" if times else "") +
                           "; id='row' makes every row a sequence of its own", stacklevel=6)
@@ -103,7 +107,8 @@ class Reading(Conventions):
         """X for the fitted model: columns are found by their names, as the program finds them in a file."""
         self._check_fitted()
         model = self.model_
-        tables = self._tables(X, self._column_names, (model.id, model.time, *self._column_names))
+        trained = Trained.of(model.columns, model.words, model.targets, model.classes)
+        tables = self._tables(X, self._column_names, (model.id, model.time, *self._column_names), trained)
         if not tables.named:
             if tables.width != self.n_features_in_:
                 raise ValueError(f"X has {tables.width} features, but {type(self).__name__} is expecting {self.n_features_in_} features as input.")
@@ -114,10 +119,16 @@ class Reading(Conventions):
         return Packed.of(data, tables)
 
     def _read_scored(self, X: Any, y: Any) -> Packed:
+        self._check_fitted()
         names = target_names(y, X)
         if y is not None and names is None and self.model_.horizon:
             raise ValueError(f"y: expected the name of a column of X, since the model has horizon={self.model_.horizon}, got an array")
         return self._read(X, need_target=y is None or names is not None, targets=names or ())
+
+    def _align(self, y: Any, packed: Packed) -> Target:
+        """y for the fitted model, which may want one target per sequence."""
+        target = align(y, packed)
+        return keep_last(target, packed) if self.per_sequence_ and not target.per_sequence else target
 
     def _set_target(self, data: Any, target: Target, weights: np.ndarray) -> None:
         raise NotImplementedError
@@ -161,13 +172,15 @@ class Reading(Conventions):
             raw = drop_weightless(raw)
         return Learnable(raw, tables, names, roles, columns, per_sequence)
 
-    def _held_out_data(self, given: Any, names: list[str], training: _native.Data, roles: list[tuple[str, str]],
+    def _held_out_data(self, what: str, given: Any, names: list[str], training: _native.Data, roles: list[tuple[str, str]],
                        columns: list[str]) -> _native.Data:
         """Data for validation or for a test: (X, y), or X alone where y is the name of a column."""
-        X, y = given if isinstance(given, tuple) else (given, None)
+        X, y = pair_of(given, what)
+        if not names and y is None:
+            raise ValueError(f"{what}: expected (X, y), got no y")
         if names and y is not None and target_names(y, X) != names:
             raise ValueError(f"validation and test data: expected X alone, or with y={names if len(names) > 1 else names[0]!r} as in fit, got another y")
-        tables = self._tables(X, columns)
+        tables = self._tables(X, columns, trained=Trained.of(columns, training.words, training.targets, training.classes))
         placed = [(name, text) for name, text in roles if name in ("id", "time", "target", "strict-time", "memory-limit")] if tables.named else self._roles(tables, [], True)
         data = training.read_like(tables.tables, placed, bool(names))
         warn_of(data)
@@ -201,7 +214,42 @@ def target_names(y: Any, X: Any) -> list[str] | None:
         return [y]
     named = isinstance(X, (str, os.PathLike)) or is_frame(X) or (isinstance(X, (list, tuple)) and len(X) > 0 and all(is_frame(s) for s in X))
     listed_names = isinstance(y, (list, tuple)) and 0 < len(y) <= MOST_TARGETS and all(isinstance(name, str) for name in y)
-    return list(y) if named and listed_names else None
+    return list(y) if named and listed_names and not are_labels(list(y), X) else None
+
+
+def are_labels(texts: list[str], X: Any) -> bool:
+    """Whether a list of texts beside a table cannot be names of its columns, but can be one label per row or sequence."""
+    if isinstance(X, (str, os.PathLike)):
+        return len(set(texts)) < len(texts)
+    tables = list(X) if isinstance(X, (list, tuple)) else [X]
+    columns = [str(name) for name in columns_of(tables[0])]
+    if not columns or set(texts) <= set(columns):
+        return False
+    rows = sum(len(table) for table in tables if hasattr(table, "__len__"))
+    return len(set(texts)) < len(texts) or len(texts) > len(columns) or len(texts) in (rows, len(tables) if len(tables) > 1 else rows)
+
+
+def columns_of(table: Any) -> list[Any]:
+    if isinstance(table, np.ndarray):
+        return list(table.dtype.names)
+    return list(table.schema.names if hasattr(table, "schema") and hasattr(table.schema, "names") and library_of(table) == "pyarrow" else
+                getattr(table, "columns", []))
+
+
+def pair_of(given: Any, what: str = "validation") -> tuple[Any, Any]:
+    """(X, y), or X alone."""
+    if isinstance(given, tuple):
+        if len(given) != 2:
+            raise ValueError(f"{what}: expected (X, y), got a tuple of {len(given)}")
+        return given[0], given[1]
+    if isinstance(given, (bool, int, float, np.number)):
+        raise ValueError(f"{what}: expected (X, y), got {given!r}; a share of X is held out with validation_fraction")
+    if isinstance(given, list) and given:
+        pairs = any(isinstance(part, tuple) and part and not np.isscalar(part[0]) for part in given)
+        tables = [is_frame(part) or is_matrix(part) for part in given]
+        if pairs or any(tables) != all(tables):
+            raise ValueError(f"{what}: expected (X, y) as a tuple, got a list")
+    return given, None
 
 
 def weights_of(target: Target, weight: np.ndarray | None) -> np.ndarray:

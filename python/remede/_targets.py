@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from ._frames import is_frame
+from ._frames import is_frame, library_of
 from ._inputs import Packed
 
 
 WHOLE = re.compile(r"-?(0|[1-9][0-9]*)")
 NUMBER = re.compile(r"-?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?")
+READ_AS_NUMBER = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?")  # by the program: 01 as well
 
 
 @dataclass
@@ -34,20 +35,18 @@ def align(y: Any, packed: Packed) -> Target:
     found = names_of(y)
     rowwise = packed.kind in ("table", "frame", "frames")
     if packed.kind in ("list", "frames") and is_list_of_arrays(y):
-        lengths, expected = [len(part) for part in y], packed.rows or np.diff(packed.offset).tolist()
-        if lengths != expected:
-            raise ValueError(f"expected a target for each step of {len(expected)} sequences, got {len(lengths)} lists of other lengths")
-        values = np.concatenate([np.asarray(part) for part in y])
+        values = joined(y, packed, "target")
         values = packed.to_steps(values) if rowwise else values
         return Target(values, present(values), False, default_names(found, values))
     values = as_values(y)
-    if packed.kind == "cube" and values.ndim >= 2 and values.shape[:2] == (packed.sequences, packed.steps // packed.sequences):
-        values = values.reshape((packed.steps,) + values.shape[2:])
+    flat = packed.flat(values)
+    if flat is not None:
+        values = flat
         return Target(values, present(values), False, default_names(found, values))
     if packed.kind == "table" or (rowwise and packed.steps == packed.sequences) or (len(values) == packed.steps and packed.steps != packed.sequences):
         if len(values) != packed.steps:
             raise ValueError(f"Found input variables with inconsistent numbers of samples: {[packed.steps, len(values)]}")
-        values = packed.to_steps(values) if rowwise else values
+        values = rows_to_steps(y, values, packed) if rowwise else values
         return Target(values, present(values), False, default_names(found, values))
     if len(values) != packed.sequences:
         raise ValueError(f"Found input variables with inconsistent numbers of samples: expected a target per sequence ({packed.sequences}) or "
@@ -61,25 +60,77 @@ def align(y: Any, packed: Packed) -> Target:
     return Target(spread, there, True, default_names(found, values))
 
 
+def joined(parts: Any, packed: Packed, what: str) -> np.ndarray:
+    """The values of a list that has an array per sequence or frame."""
+    lengths, expected = [len(part) for part in parts], packed.rows or np.diff(packed.offset).tolist()
+    if len(lengths) != len(expected):
+        raise ValueError(f"expected a {what} for each step of {len(expected)} sequences, got {len(lengths)} lists")
+    for k, (got, wanted) in enumerate(zip(lengths, expected)):
+        if got != wanted:
+            raise ValueError(f"expected a {what} for each step of {len(expected)} sequences, got {got} of {wanted} in number {k}")
+    return np.concatenate([as_values(part) for part in parts])
+
+
+def keep_last(target: Target, packed: Packed) -> Target:
+    """One target per sequence, at its last step: the last one that is there, as the program takes it for a model with such targets."""
+    step = np.where(target.there, np.arange(packed.steps), -1)
+    chosen = np.maximum.reduceat(step, packed.offset[:-1])
+    values, there = target.values.copy(), np.zeros(packed.steps, bool)
+    values[packed.last], there[packed.last] = target.values[chosen], chosen >= 0
+    return Target(values, there, True, target.names)
+
+
 def column_array(column: Any) -> np.ndarray:
     """A column of pandas, polars or pyarrow as an array; missing values are NaN, NaT or None."""
-    if type(column).__module__.split(".")[0] == "pandas" and getattr(column.dtype, "na_value", None) is not None and column.dtype.kind in "iufb":
+    library = library_of(column)
+    if library == "pandas" and getattr(column.dtype, "na_value", None) is not None and column.dtype.kind in "iufb":
         return column.to_numpy(dtype=np.float64, na_value=np.nan) if column.hasnans else column.to_numpy()
+    if library == "pyarrow":
+        return np.asarray(column.to_numpy(zero_copy_only=False))
     return np.asarray(column.to_numpy())
 
 
 def as_values(y: Any) -> np.ndarray:
-    if is_frame(y) and not hasattr(y, "iloc") and hasattr(y, "to_numpy"):
-        values = y.to_numpy()
-    elif type(y).__module__.split(".")[0] in ("pandas", "polars", "pyarrow") and not hasattr(y, "columns"):
+    """Any y as an array; missing values are NaN, NaT, NA or None."""
+    if hasattr(y, "columns") and is_frame(y):
+        values = frame_values(y)
+    elif library_of(y) in ("pandas", "polars", "pyarrow") and hasattr(y, "to_numpy"):
         values = column_array(y)
+    elif isinstance(y, np.ma.MaskedArray):
+        values = without_mask(y) if np.ma.is_masked(y) else y.data
     else:
         values = np.asarray(y)
+        if values.dtype.kind == "U" and values.ndim == 1 and isinstance(y, (list, tuple)):
+            values = words_with_gaps(y, values)
     if values.ndim == 0:
         raise ValueError(f"Expected 1D array, got scalar array instead: y should be a 1d array, got {y!r}")
     if values.dtype.kind == "c":
         raise ValueError("Complex data not supported: expected real numbers")
     return values
+
+
+def without_mask(y: np.ma.MaskedArray) -> np.ndarray:
+    numeric = y.dtype.kind in "iuf"
+    return np.where(np.ma.getmaskarray(y), np.nan if numeric else None, y.data if numeric else y.data.astype(object))
+
+
+def frame_values(y: Any) -> np.ndarray:
+    """(rows, columns) of pandas, polars or pyarrow."""
+    if library_of(y) == "pyarrow":
+        columns = [column_array(column) for column in y.columns]
+    elif hasattr(y, "iloc") and y.shape[1] > 0 and all(kind.kind in "iufb" for kind in y.dtypes):
+        columns = [column_array(y.iloc[:, k]) for k in range(y.shape[1])]
+    else:
+        return np.asarray(y.to_numpy() if hasattr(y, "to_numpy") else y)
+    return np.stack(columns, axis=1)
+
+
+def words_with_gaps(y: Any, values: np.ndarray) -> np.ndarray:
+    """A list of words, of which some are missing: NumPy makes words of these as well."""
+    if all(isinstance(cell, str) for cell in y):
+        return values
+    gaps = ~present(np.array(y, dtype=object))
+    return np.where(gaps, None, values.astype(object)) if gaps.any() else values
 
 
 def is_list_of_arrays(y: Any) -> bool:
@@ -98,6 +149,16 @@ def by_id(y: Any, values: np.ndarray, packed: Packed) -> np.ndarray:
         warnings.warn("the index of a Series with a value per sequence does not hold the ids of the sequences: the values are taken in the order "
                       "in which the sequences begin in X", stacklevel=5)
     return values
+
+
+def rows_to_steps(y: Any, values: np.ndarray, packed: Packed) -> np.ndarray:
+    """A value per row. Where every row is a sequence with an id, a Series over the ids is matched by them, unless its index is that of the rows."""
+    index = getattr(y, "index", None)
+    if packed.steps == packed.sequences and packed.data.id != "row" and index is not None and not callable(index):
+        own = index.equals(packed.index) if packed.index is not None else type(index).__name__ == "RangeIndex"
+        if not own and {id_text(key) for key in index} == set(packed.ids):
+            return by_id(y, values, packed)
+    return packed.to_steps(values)
 
 
 def id_text(key: Any) -> str:
@@ -125,7 +186,7 @@ def present(values: np.ndarray) -> np.ndarray:
     if values.dtype.kind == "f":
         missing = np.isnan(values)
     elif values.dtype.kind == "O":
-        missing = np.array([v is None or v != v or type(v).__name__ == "NAType" for v in values.ravel()], bool).reshape(values.shape)
+        missing = np.array([v is None or type(v).__name__ == "NAType" or v != v for v in values.ravel()], bool).reshape(values.shape)
     else:
         missing = np.zeros(values.shape, bool)
     return ~(missing.any(axis=1) if missing.ndim > 1 else missing)
@@ -151,21 +212,31 @@ def warn_conversion() -> None:
 
 
 def find_classes(values: np.ndarray, there: np.ndarray) -> np.ndarray:
-    """The classes in their order: of numbers, else of the bytes of their text, as in the program."""
+    """The classes in their order, as in the program: by value where all are numbers or texts of numbers (equal ones are one class), else by the
+    bytes of their text."""
     known = values[there]
+    if known.dtype.kind == "O":
+        kinds = {str if isinstance(v, str) else float for v in known}
+        if len(kinds) > 1:
+            raise TypeError("expected classes of one kind, got text and numbers mixed (Unknown label type: unknown)")
+        known = known.astype(str).astype(object) if kinds == {str} else np.array(known.tolist())
     if known.dtype.kind == "f":
         if np.isinf(known).any():
             raise ValueError("Input y contains infinity or a value too large for dtype('float64').")
         if (known != np.floor(known)).any():
             raise ValueError("Unknown label type: continuous. Maybe you are trying to fit a classifier, which expects discrete classes on a "
                              "regression target with continuous values.")
-    if known.dtype.kind == "O":
-        kinds = {str if isinstance(v, str) else float for v in known}
-        if len(kinds) > 1:
-            raise TypeError("expected classes of one kind, got text and numbers mixed (Unknown label type: unknown)")
-        if kinds == {str}:
-            known = known.astype(str).astype(object)
-    return np.unique(known)
+    classes = np.unique(known)
+    if classes.dtype.kind not in "UO":
+        return classes
+    numbers = [number_of(label) for label in classes.tolist()]
+    return classes if None in numbers else classes[np.unique(np.array(numbers, np.float64), return_index=True)[1]]
+
+
+def number_of(label: Any) -> float | None:
+    """Of a text, as the program reads it in a file; None where it is no number."""
+    text = class_text(label).strip()
+    return float(text) if READ_AS_NUMBER.fullmatch(text) else None
 
 
 def class_text(label: Any) -> str:
@@ -188,12 +259,27 @@ def classes_from_text(texts: list[str]) -> np.ndarray:
 def label_numbers(values: np.ndarray, there: np.ndarray, classes: np.ndarray) -> np.ndarray:
     """The number of each step's class; 0 where there is none, -1 where training has not seen it."""
     label = np.zeros(len(values), np.int32)
-    known = values[there]
-    if len(known) == 0:
-        return label
+    known = values[there].tolist()
     place = {c: k for k, c in enumerate(classes.tolist())}
-    label[there] = [place.get(v, -1) for v in known.tolist()]
+    if any(v not in place for v in known):
+        place |= places_by_text(set(known) - set(place), classes)
+    label[there] = [place.get(v, -1) for v in known]
     return label
+
+
+def places_by_text(labels: set[Any], classes: np.ndarray) -> dict[Any, int]:
+    """The class of labels of another type, as the program finds it: by its text, else by its number, else as true or false in any case."""
+    texts = {class_text(c): k for k, c in enumerate(classes.tolist())}
+    numbers = {number_of(text): k for text, k in texts.items()}
+    truths = {text.lower(): k for text, k in texts.items() if text.lower() in ("true", "false")}
+    found = {}
+    for label in labels:
+        text = class_text(label)
+        by_number = numbers.get(number_of(text)) if None not in numbers else None
+        place = texts.get(text, by_number if by_number is not None else truths.get(text.lower()))
+        if place is not None:
+            found[label] = place
+    return found
 
 
 def regression_values(target: Target) -> np.ndarray:
@@ -215,19 +301,19 @@ def align_weights(weight: Any, packed: Packed) -> np.ndarray | None:
     """(steps): a weight per row, per step or per sequence."""
     if weight is None:
         return None
-    if isinstance(weight, (list, tuple)) and packed.kind == "list" and is_list_of_arrays(weight):
-        weight = np.concatenate([np.asarray(w, np.float64) for w in weight])
+    if packed.kind in ("list", "frames") and is_list_of_arrays(weight):
+        weight = joined(weight, packed, "weight")
     given, weight = weight, np.asarray(weight, np.float64)
-    if weight.ndim == 2 and packed.kind == "cube" and weight.shape == (packed.sequences, packed.steps // packed.sequences):
-        weight = weight.reshape(-1)
+    flat = packed.flat(weight) if weight.ndim == 2 else None
+    weight = weight if flat is None else flat
     if weight.ndim == 0:
         weight = np.full(packed.sequences, float(weight))
     if weight.ndim != 1:
         raise ValueError("Sample weights must be 1D array or scalar")
     if not np.isfinite(weight).all() or (weight < 0).any():
         raise ValueError("Input sample_weight: expected finite weights that are not negative, got others (NaN or infinity or below 0)")
-    if len(weight) == packed.steps and (packed.steps != packed.sequences or packed.kind in ("table", "frame")):
-        return weight if packed.kind in ("list", "cube") else packed.to_steps(weight)
+    if len(weight) == packed.steps and (packed.steps != packed.sequences or packed.kind in ("table", "frame", "frames")):
+        return weight if packed.kind in ("list", "cube") else rows_to_steps(given, weight, packed)
     if len(weight) == packed.sequences:
         return np.repeat(by_id(given, weight, packed), np.diff(packed.offset))
     raise ValueError(f"sample_weight.shape == {weight.shape}, expected ({packed.sequences},)" if packed.steps == packed.sequences else

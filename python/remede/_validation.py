@@ -8,6 +8,8 @@ from typing import Any, Callable, Iterable
 import numpy as np
 
 from . import _native
+from ._inputs import Packed
+from ._targets import as_values, by_id
 
 
 @dataclass
@@ -41,8 +43,8 @@ def cross_validate(estimator: Any, X: Any, y: Any = None, *, folds: int = 5, gro
     """
     if groups is not None and forward:
         raise ValueError("expected groups or forward, got both")
-    if folds < 2:
-        raise ValueError(f"folds: expected at least 2, got {folds}")
+    if not isinstance(folds, (int, np.integer)) or folds < 2:
+        raise ValueError(f"folds: expected at least 2 as a whole number, got {folds!r}")
     estimator = type(estimator)(**estimator.get_params())
     if isinstance(estimator.class_weight, Mapping):
         raise ValueError("class_weight: expected None or 'balanced' here, got a dict, whose weights would count in the scores")
@@ -52,19 +54,19 @@ def cross_validate(estimator: Any, X: Any, y: Any = None, *, folds: int = 5, gro
     learnable = estimator._learnable(X, y, sample_weight)
     raw = learnable.raw
     if groups is not None:
-        values = np.asarray(X[groups])[raw.row] if by_column else per_step(np.asarray(groups), np.asarray(raw.offset))
+        values = np.asarray(X[groups])[raw.row] if by_column else per_step(groups, Packed.of(raw, learnable.tables))
         names, codes = np.unique(values.astype(str), return_inverse=True)
         raw.set_groups(codes.reshape(-1).astype(np.int32), [str(name) for name in names])
     calls = [] if callbacks is None else [callbacks] if callable(callbacks) else list(callbacks)
     callback = (lambda progress: any([call(progress) for call in calls])) if calls else None
-    found = _native.cross_validate(raw, folds, forward, estimator._settings(), callback)
+    found = _native.cross_validate(raw, int(folds), forward, estimator._settings(), callback)
     return CrossValidation({name: np.array(values) for name, values in found["scores"].items()}, found["mean"], found["sd"],
                            np.array(found["nodes"]), found["stopped"])
 
 
-def per_step(groups: np.ndarray, offset: np.ndarray) -> np.ndarray:
+def per_step(groups: Any, packed: Packed) -> np.ndarray:
     """A value per sequence, repeated for its steps."""
-    sequences = len(offset) - 1
-    if groups.shape != (sequences,):
-        raise ValueError(f"groups: expected one value per sequence ({sequences}), got an array of shape {groups.shape}")
-    return np.repeat(groups, np.diff(offset))
+    values = as_values(groups)
+    if values.shape != (packed.sequences,):
+        raise ValueError(f"groups: expected one value per sequence ({packed.sequences}), got an array of shape {values.shape}")
+    return np.repeat(by_id(groups, values, packed), np.diff(packed.offset))
