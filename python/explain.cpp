@@ -16,6 +16,7 @@
 #include "remede/analysis/trace.h"
 #include "remede/base/error.h"
 #include "remede/data/describe.h"
+#include "remede/data/unknown.h"
 #include "remede/draw/description.h"
 #include "remede/draw/dot.h"
 #include "remede/draw/importance.h"
@@ -81,7 +82,7 @@ TextAndJson importance_of(const Model& model, const Dataset& data, std::uint64_t
   ImportanceOptions options;
   options.seed = seed;
   options.threads = threads;
-  const Importance importance = find_importance(model, data.sequences, options);
+  const Importance importance = find_importance(model, with_unknown_targets(data).sequences, options);
   return {importance_text(importance), importance_json(importance)};
 }
 
@@ -92,7 +93,7 @@ auto machine_of(const Model& model, const Dataset* data) {
 
 TextAndJson rules_of(const Model& model, const Dataset* data) {
   std::optional<Observations> seen;
-  if (data != nullptr) seen = observe(model, data->sequences);
+  if (data != nullptr) seen = observe(model, with_unknown_targets(*data).sequences);
   const Observations* const counts = seen ? &*seen : nullptr;
   return {rules_text(model, counts), rules_json(model, counts)};
 }
@@ -102,7 +103,7 @@ std::string show_model(const Model& given, const std::string& format, const Data
   Model model = given;
   std::optional<Observations> seen;
   if (data != nullptr) {
-    seen = observe(model, data->sequences);
+    seen = observe(model, with_unknown_targets(*data).sequences);
     note_ranges(model, data->sequences);
   }
   const Observations* const counts = seen ? &*seen : nullptr;
@@ -180,7 +181,7 @@ void bind_explain(nb::module_& module) {
       "worst_sequence",
       [](const Model& model, const Dataset& data, int threads) {
         expect_some_steps(data);
-        return worst_sequence(model, data.sequences, threads).sequence;
+        return worst_sequence(model, with_unknown_targets(data).sequences, threads).sequence;
       },
       nb::arg("model"), nb::arg("data"), nb::arg("threads"), free, "The sequence that the model does worst on.");
   module.def("find_sequence", &find_sequence, nb::arg("data"), nb::arg("name"),

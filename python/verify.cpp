@@ -30,7 +30,7 @@ std::tuple<std::string, std::string, std::string> verify_model(
   if (within != nullptr)
     for (const std::string& text : assumptions_from(model, within->sequences)) options.assumptions.push_back(text);
   std::optional<Robustness> robustness;
-  if (data != nullptr) robustness = check_robustness(model, data->sequences, options);
+  if (data != nullptr) robustness = check_robustness(model, *data, options);
   std::vector<Verification> results = verify(model, properties, options);
   std::vector<const Verification*> proved;
   for (const Verification& one : results)

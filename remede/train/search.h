@@ -59,8 +59,8 @@ struct Portfolio {
   std::vector<StartPlan> starts;
   double entry = std::numeric_limits<double>::infinity();  // passed over where no loss so far is below this times that
                                                            // of a constant answer
-  // Where a simpler model predicts well, or long sequences make it expensive, the stage is in doubt: its first round has
-  // no more updates than this until a start shows that it learns. 0: it is not in doubt.
+  // Where a simpler model predicts well, or long sequences make it expensive, the stage is in doubt: its first round
+  // has no more updates than this until a start shows that it learns. 0: it is not in doubt.
   std::uint64_t trial = 0;
   double lifted = 0;  // the loss below which it is no longer in doubt
 };

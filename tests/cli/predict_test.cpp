@@ -168,7 +168,8 @@ TEST_F(Evaluate, NeedsTargets) {
   EXPECT_EQ(unseen.code, 0);
   EXPECT_THAT(unseen.err, HasSubstr("'prime'"));
   EXPECT_EQ(nlohmann::ordered_json::parse(unseen.out)["accuracy"], 0.0);
-  EXPECT_EQ(nlohmann::ordered_json::parse(unseen.out)["confusion_of_unknown_classes"], nlohmann::ordered_json::parse("[1, 0]"));
+  EXPECT_EQ(nlohmann::ordered_json::parse(unseen.out)["confusion_of_unknown_classes"],
+            nlohmann::ordered_json::parse("[1, 0]"));
   write("d.csv", "id,t,x,y\n1,1,0.25,prime\n1,2,0.25,even\n");
   EXPECT_THAT(remede({"evaluate", "m.json", "d.csv"}).out, HasSubstr("  (not seen in training)     1           0"));
   // The report counts in the same way.
