@@ -64,7 +64,9 @@ TEST_F(FrontierFlags, NumbersIsALimit) {
 TEST_F(FrontierFlags, AccurateTakesTheBest) {
   const Result r = train({"--accurate"});
   ASSERT_EQ(r.code, 0) << r.err;
-  EXPECT_THAT(r.out, HasSubstr("* saved: the best on validation data, whatever its size"));
+  // 730 targets of one recording are held out: too few to judge by alone.
+  EXPECT_THAT(r.out, HasSubstr("* saved: the best on validation and training data, whatever its size; with so few "
+                               "targets held out, both count"));
 }
 
 TEST_F(FrontierFlags, TrendsNameColumns) {
