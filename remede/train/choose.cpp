@@ -10,6 +10,7 @@
 #include "remede/base/threads.h"
 #include "remede/executor/remote/job.h"
 #include "remede/model/predict.h"
+#include "remede/model/size.h"
 #include "remede/simplify/simplify.h"
 #include "remede/train/improve.h"
 #include "remede/train/score.h"
@@ -156,6 +157,7 @@ bool as_good(const std::vector<double>& score, const std::vector<double>& best, 
 }
 
 std::size_t stored_numbers(const Model& model) {
+  if (model.trees.front().has_laws()) return static_cast<std::size_t>(size_of(model).numbers);
   std::size_t sum = 0;
   for (const Tree& tree : model.trees) {
     sum += 2 * tree.feature.size() + tree.output.size();

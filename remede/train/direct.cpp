@@ -1,6 +1,7 @@
 #include "remede/train/direct.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 
@@ -9,7 +10,9 @@
 #include "remede/train/contexts.h"
 #include "remede/train/greedy_tree.h"
 #include "remede/train/identify.h"
+#include "remede/train/patterns/patterns.h"
 #include "remede/train/score.h"
+#include "remede/train/search.h"
 #include "remede/train/state_merging.h"
 #include "remede/train/travel.h"
 
@@ -143,7 +146,8 @@ DirectCandidate greedy_candidate(const Schema& schema, const std::vector<Prepare
     leaves.push_back(grown.tree.leaf_count());
     candidate.copies.push_back(model_of_tree(std::move(grown.tree), schema, folds[f], config, true));
   }
-  candidate.refit = [&schema, &folds, config, options, leaves](std::size_t kept, const TrainingData& all) {
+  candidate.refit = [&schema, &folds, config, options, leaves](std::size_t kept, const TrainingData& all,
+                                                               const Sequences&) {
     GreedyOptions same = options;
     same.leaves = leaves[kept];
     return std::optional(
@@ -240,7 +244,8 @@ void add_systems(const Schema& schema, const std::vector<Prepared>& folds, const
       candidate.copies.push_back(model_of_tree(harden(systems[f].parameters), schema, folds[f], config, true));
       candidate.loss += systems[f].loss / static_cast<double>(folds.size());
     }
-    candidate.refit = [&schema, &folds, config, systems, stop](std::size_t kept, const TrainingData& all) {
+    candidate.refit = [&schema, &folds, config, systems, stop](std::size_t kept, const TrainingData& all,
+                                                               const Sequences&) {
       LevenbergOptions options;
       options.iterations = std::clamp(systems[kept].iterations / 2, 3, config.recipe.system_refit_iterations);
       options.ridge = config.recipe.system_refit_ridge;
@@ -253,7 +258,87 @@ void add_systems(const Schema& schema, const std::vector<Prepared>& folds, const
   }
 }
 
+bool allows_patterns(const Config& c, const Prepared& data, const Schema& schema) {
+  const Recipe& r = c.recipe;
+  return !r.single_start && leaves_form_open(c) && !c.increasing && !c.decreasing &&
+         data.objective == default_objective(schema.task) &&
+         data.training.count() >= static_cast<std::size_t>(r.pattern_sequences) &&
+         data.training.steps() >= static_cast<std::size_t>(r.pattern_length) * data.training.count();
+}
+
+PatternOptions pattern_options(const Config& config) {
+  const Recipe& r = config.recipe;
+  PatternOptions options;
+  options.drawn = static_cast<int>(r.pattern_drawn * scale_of(config).starts);
+  options.speeds = r.pattern_speeds;
+  options.fastest = r.pattern_fastest;
+  options.slowest = r.pattern_slowest;
+  options.stages = r.pattern_stages;
+  options.stores = r.pattern_stores;
+  options.fastest_collected = r.pattern_fastest_collected;
+  options.slowest_collected = r.pattern_slowest_collected;
+  options.ridge = r.pattern_ridge;
+  options.rows = static_cast<std::size_t>(r.pattern_rows);
+  options.work = r.pattern_work;
+  options.seed = static_cast<std::uint64_t>(config.seed);
+  return options;
+}
+
+// Of a model in the units of the file, in those of training.
+double scaled_loss(double loss, const Scaling& scaling) {
+  double squares = 0;
+  for (const float s : scaling.y_scale) squares += static_cast<double>(s) * static_cast<double>(s);
+  return squares > 0 ? loss * static_cast<double>(scaling.y_scale.size()) / squares : loss;
+}
+
+// One for each of `counts`, or fewer, from as many patterns of each fold.
+std::vector<DirectCandidate> pattern_candidates(const Schema& schema, const std::vector<Prepared>& folds,
+                                                const Config& config, const PatternOptions& options,
+                                                const std::vector<int>& counts, const std::function<bool()>& stop) {
+  std::vector<DirectCandidate> candidates(counts.size());
+  for (const Prepared& fold : folds) {
+    const Sequences training = with_class_weights(fold.training, config);
+    std::vector<Tree> trees = learn_patterns(training, fold.fill, counts, options, config.threads, stop);
+    candidates.resize(std::min(candidates.size(), trees.size()));
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+      DirectCandidate& c = candidates[i];
+      c.copies.push_back(model_of_tree(std::move(trees[i]), schema, fold, config, false));
+      const Score s = score(c.copies.back(), fold.validation, config.threads);
+      c.loss += scaled_loss(s.loss, fold.scaling) / static_cast<double>(folds.size());
+      c.wrong -= s.accuracy / static_cast<double>(folds.size());
+    }
+  }
+  for (std::size_t i = 0; i < candidates.size(); ++i)
+    candidates[i].refit = [&schema, &folds, config, options, count = counts[i], stop](
+                              std::size_t kept, const TrainingData&, const Sequences& raw) -> std::optional<Model> {
+      const std::vector<Tree> again =
+          learn_patterns(raw, folds[kept].fill, std::array{count}, options, config.threads, stop);
+      if (again.empty()) return std::nullopt;
+      return model_of_tree(again.front(), schema, folds[kept], config, false);
+    };
+  return candidates;
+}
+
 }  // namespace
+
+void add_patterns(const Schema& schema, const std::vector<Prepared>& folds, const Config& config,
+                  const std::function<bool()>& stop, DirectModels& found) {
+  if (!allows_patterns(config, folds.front(), schema)) return;
+  std::vector<int> counts;
+  for (int count = config.recipe.pattern_least; count <= config.recipe.pattern_most; count *= 2)
+    counts.push_back(count);
+  PatternOptions options = pattern_options(config);
+  std::vector<DirectCandidate> first = pattern_candidates(schema, folds, config, options, counts, stop);
+  if (first.empty()) return;
+  const auto best = std::min_element(
+      first.begin(), first.end(), [](const DirectCandidate& a, const DirectCandidate& b) { return a.loss < b.loss; });
+  // The other trees of a forest are as large as the best, from other patterns.
+  const std::vector<int> same = {counts[static_cast<std::size_t>(best - first.begin())]};
+  for (DirectCandidate& c : first) found.candidates.push_back(std::move(c));
+  for (options.stream = 1; options.stream < static_cast<std::uint64_t>(config.trees) && !stop(); ++options.stream)
+    for (DirectCandidate& c : pattern_candidates(schema, folds, config, options, same, stop))
+      found.candidates.push_back(std::move(c));
+}
 
 DirectModels learn_directly(const Schema& schema, const std::vector<Prepared>& folds, const Config& config,
                             const std::function<bool()>& stop, Peers* peers) {

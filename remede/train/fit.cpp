@@ -126,16 +126,20 @@ std::vector<std::vector<Model>> models_of(const SearchResult& found, const Direc
   return models;
 }
 
+// Of a start over all folds.
+double mean_loss(const std::vector<Finalist>& start) {
+  double sum = 0;
+  for (const Finalist& copy : start) sum += copy.loss / static_cast<double>(start.size());
+  return sum;
+}
+
 // Directly learned models that are clearly worse than the best of the search are not worth simplifying.
 void drop_hopeless(const SearchResult& found, const Recipe& recipe, DirectModels& direct) {
   double loss = std::numeric_limits<double>::infinity(), wrong = 1;
   for (const std::vector<Finalist>& start : found.finalists) {
-    double of_start = 0, wrong_of_start = 0;
-    for (const Finalist& copy : start) {
-      of_start += copy.loss / static_cast<double>(start.size());
-      wrong_of_start += (1 - copy.accuracy) / static_cast<double>(start.size());
-    }
-    loss = std::min(loss, of_start);
+    double wrong_of_start = 0;
+    for (const Finalist& copy : start) wrong_of_start += (1 - copy.accuracy) / static_cast<double>(start.size());
+    loss = std::min(loss, mean_loss(start));
     wrong = std::min(wrong, wrong_of_start);
   }
   std::erase_if(direct.candidates, [&](const DirectCandidate& c) {
@@ -150,6 +154,11 @@ double mean_solved_loss(const std::vector<Prepared>& folds, const Config& config
   return sum;
 }
 
+bool is_solved(const SearchResult& found, double solved) {
+  return std::any_of(found.finalists.begin(), found.finalists.end(),
+                     [&](const std::vector<Finalist>& start) { return mean_loss(start) <= solved; });
+}
+
 // Nothing where the finalist stays as it is: its form is exact, or it is out of time, or lost.
 std::optional<Model> polished_model(const Finalist& finalist, const TrainingData& all, const Prepared& prepared,
                                     const Schema& schema, const Config& config, const std::function<bool()>& hurry) {
@@ -159,8 +168,9 @@ std::optional<Model> polished_model(const Finalist& finalist, const TrainingData
   return model_of(polished, prepared, schema, config);
 }
 
-std::optional<Model> refitted_model(const DirectCandidate& candidate, std::size_t kept, const TrainingData& all) {
-  return candidate.refit ? candidate.refit(kept, all) : std::nullopt;
+std::optional<Model> refitted_model(const DirectCandidate& candidate, std::size_t kept, const TrainingData& all,
+                                    const Sequences& raw) {
+  return candidate.refit ? candidate.refit(kept, all, raw) : std::nullopt;
 }
 
 bool has_choice_of_size(const Config& config) {
@@ -195,7 +205,7 @@ void polish_all(const std::vector<std::vector<Finalist>>& finalists, const Direc
     std::optional<Model> again =
         c.finalist < finalists.size()
             ? polished_model(finalists[c.finalist][c.kept], all, folds[c.kept], training.schema, config, hurry)
-            : refitted_model(direct.candidates[c.finalist - finalists.size()], c.kept, all);
+            : refitted_model(direct.candidates[c.finalist - finalists.size()], c.kept, all, weighted);
     if (!again) return;
     Model trained = std::move(*again);
     Model& model = c.copies[c.kept];
@@ -296,7 +306,7 @@ std::span<const Prepared> add_small_model(const SearchResult& found, const Datas
                config.recipe))
     return folds;
   DirectCandidate& joined = direct.candidates.emplace_back();
-  joined.refit = [small](std::size_t, const TrainingData&) {
+  joined.refit = [small](std::size_t, const TrainingData&, const Sequences&) {
     std::optional<Model> again = small->models->refitted({&small->entry}).front();
     if (again) again->fill = small->entry.model.fill;
     return again;
@@ -335,6 +345,9 @@ Fit fit(const Dataset& training, const Dataset* validation, const Config& asked,
   SearchResult found;
   if (!direct.solved) {
     found = run_recipe(config, training.schema, folds, direct.signal_loss, small_seconds, session, rows);
+    if (!is_solved(found, mean_solved_loss(folds, config)) && !session.halt())
+      add_patterns(
+          training.schema, folds, config, [&] { return session.halt(); }, direct);
     drop_hopeless(found, config.recipe, direct);
   }
   if (session.stop())

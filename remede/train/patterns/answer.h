@@ -1,0 +1,33 @@
+// The answer of a model of patterns (patterns.h): which columns of a table it reads, and their weights.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <vector>
+
+#include <Eigen/Core>
+
+#include "remede/data/sequences.h"
+#include "remede/train/patterns/features.h"
+
+namespace remede::patterns {
+
+// What is to be explained: one column per class or value; and how much each row counts, 1 on average.
+struct Targets {
+  Eigen::MatrixXd y;       // (rows, n_y) 1 for the class, or the value
+  Eigen::VectorXd weight;  // (rows)
+  bool classes = false;
+};
+Targets targets_of(const Sequences& data, const Rows& rows);
+
+// Numbers of columns in the order in which they are chosen: each explains most of what those before it leave. Fewer
+// than `count` where nothing is left, or stop() says so.
+std::vector<Eigen::Index> choose_columns(const Eigen::MatrixXf& table, const Targets& targets, int count, int threads,
+                                         const std::function<bool()>& stop);
+
+// (columns + 1, n_y) Weights of the first `count` of the columns, the constant last: a regularised logistic regression,
+// or a linear one.
+Eigen::MatrixXd learn_answer(const Eigen::MatrixXf& table, const std::vector<Eigen::Index>& columns, std::size_t count,
+                             const Targets& targets, double ridge);
+
+}  // namespace remede::patterns

@@ -1,0 +1,166 @@
+#include "remede/train/patterns/tree.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "remede/base/arithmetic.h"
+
+namespace remede::patterns {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
+
+float tap_of(float share) {
+  return static_cast<float>(log(static_cast<double>(share) / (1 - static_cast<double>(share))));
+}
+
+class TreeMaker {
+ public:
+  TreeMaker(const Basis& basis, const std::vector<Pattern>& patterns, const std::vector<Index>& columns,
+            std::size_t count, const MatrixXd& answer)
+      : basis_(basis), patterns_(patterns), answer_(answer), cell_(basis.size(), kNone) {
+    std::size_t collectors = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto c = static_cast<std::size_t>(columns[i]);
+      if (c >= patterns.size()) {
+        need(c - patterns.size());
+        continue;
+      }
+      ++collectors;
+      for (const Term& term : patterns[c].terms) need(term.source);
+    }
+    averages_ = static_cast<std::size_t>(std::count(cell_.begin(), cell_.end(), std::size_t{0}));
+    allocate(averages_ + collectors);
+    make_averages();
+    output_ = answer.row(answer.rows() - 1);
+    std::size_t cell = averages_;
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto c = static_cast<std::size_t>(columns[i]);
+      if (c < patterns.size())
+        make_collector(cell++, patterns[c], static_cast<Index>(i));
+      else
+        read(c - patterns.size(), static_cast<Index>(i));
+    }
+  }
+
+  Tree finish(bool classes) {
+    if (classes && tree_.n_y == 2) {  // only the second has a score: the first one's is 0
+      linear_.row(1) -= linear_.row(0);
+      linear_.row(0).setZero();
+      output_[1] -= output_[0];
+      output_[0] = 0;
+    }
+    for (Index o = 0; o < output_.size(); ++o) tree_.output.push_back(static_cast<float>(output_[o]));
+    for (Index o = 0; o < linear_.rows(); ++o)
+      for (Index i = 0; i < linear_.cols(); ++i) tree_.cells.linear.push_back(static_cast<float>(linear_(o, i)));
+    return std::move(tree_);
+  }
+
+ private:
+  // An average needs those before it in its chain. The input itself needs no cell.
+  void need(std::size_t source) {
+    for (std::size_t at = source; at >= basis_.n_x; at = basis_.before(at)) cell_[at] = 0;
+  }
+
+  void allocate(std::size_t cells) {
+    tree_.n_x = static_cast<int>(basis_.n_x);
+    tree_.n_y = static_cast<int>(answer_.cols());
+    tree_.n_m = static_cast<int>(cells);
+    tree_.form.memory = Memory::kLaws;
+    Cells& c = tree_.cells;
+    c.law.assign(cells, Law::kStore);
+    c.bias.assign(cells, 0.0F);
+    c.input.assign(cells * basis_.n_x, 0.0F);
+    c.earlier.assign(cells * cells, 0.0F);
+    c.tap.assign(cells, 0.0F);
+    c.tap_input.assign(cells * basis_.n_x, 0.0F);
+    c.tap_level.assign(cells, 0.0F);
+    c.tap_leaf.assign(cells, 0.0F);
+    c.first.assign(cells, 0);
+    linear_ = MatrixXd::Zero(answer_.cols(), static_cast<Index>(basis_.n_x + 2 * cells));
+  }
+
+  // In the order of the basis, in which every average stands behind the one before it. They start at their first value.
+  void make_averages() {
+    Cells& c = tree_.cells;
+    std::size_t k = 0;
+    for (std::size_t source = basis_.n_x; source < cell_.size(); ++source) {
+      if (cell_[source] == kNone) continue;
+      cell_[source] = k;
+      read_source(k, basis_.before(source), 1.0F);
+      c.law[k] = Law::kAverage;
+      c.first[k] = 1;
+      c.tap[k] = tap_of(basis_.share[basis_.chain_of(source)]);
+      ++k;
+    }
+  }
+
+  void read_source(std::size_t k, std::size_t source, float weight) {
+    Cells& c = tree_.cells;
+    if (source < basis_.n_x)
+      c.input[k * basis_.n_x + source] = weight;
+    else
+      c.earlier[k * static_cast<std::size_t>(tree_.n_m) + cell_[source]] = weight;
+  }
+
+  // Its largest weight is 1 or -1.
+  void make_collector(std::size_t k, const Pattern& pattern, Index row) {
+    double bias = -static_cast<double>(pattern.threshold), unit = 0;
+    for (const Term& term : pattern.terms) {
+      const std::size_t i = basis_.input_of(term.source);
+      const double raw = static_cast<double>(term.weight) / static_cast<double>(basis_.scale[i]);
+      bias -= raw * static_cast<double>(basis_.shift[i]);
+      unit = std::max(unit, std::abs(raw));
+    }
+    for (const Term& term : pattern.terms) {
+      const auto scale = static_cast<double>(basis_.scale[basis_.input_of(term.source)]);
+      read_source(k, term.source, static_cast<float>(static_cast<double>(term.weight) / scale / unit));
+    }
+    Cells& c = tree_.cells;
+    c.bias[k] = static_cast<float>(bias / unit);
+    if (pattern.share == 0.0F) {
+      c.tap_leaf[k] = -std::numeric_limits<float>::infinity();
+    } else {
+      c.law[k] = Law::kPositiveAverage;
+      c.first[k] = 1;
+      c.tap[k] = tap_of(pattern.share);
+    }
+    linear_.col(level_of(k)) = answer_.row(row) * unit;
+  }
+
+  Index level_of(std::size_t k) const {
+    return static_cast<Index>(basis_.n_x + static_cast<std::size_t>(tree_.n_m) + k);
+  }
+
+  // An average at the step of the answer, or the input there.
+  void read(std::size_t source, Index row) {
+    const std::size_t i = basis_.input_of(source);
+    const VectorXd weight = answer_.row(row) / static_cast<double>(basis_.scale[i]);
+    output_ -= weight * static_cast<double>(basis_.shift[i]);
+    linear_.col(source < basis_.n_x ? static_cast<Index>(source) : level_of(cell_[source])) += weight;
+  }
+
+  const Basis& basis_;
+  const std::vector<Pattern>& patterns_;
+  const MatrixXd& answer_;
+  std::vector<std::size_t> cell_;  // (basis) of what is read
+  std::size_t averages_ = 0;
+  MatrixXd linear_;  // (n_y, n_x + 2 K)
+  VectorXd output_;  // (n_y)
+  Tree tree_;
+};
+
+}  // namespace
+
+Tree make_tree(const Basis& basis, const std::vector<Pattern>& patterns, const std::vector<Index>& columns,
+               std::size_t count, const MatrixXd& answer, bool classes) {
+  return TreeMaker(basis, patterns, columns, count, answer).finish(classes);
+}
+
+}  // namespace remede::patterns

@@ -1,0 +1,297 @@
+#include "remede/train/patterns/patterns.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include <Eigen/QR>
+#include <gtest/gtest.h>
+
+#include "remede/base/random.h"
+#include "remede/data/dataset.h"
+#include "remede/model/predict.h"
+#include "remede/train/fit.h"
+#include "remede/train/patterns/answer.h"
+#include "remede/train/patterns/features.h"
+#include "remede/train/patterns/tree.h"
+#include "remede/train/score.h"
+
+namespace remede {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::MatrixXf;
+
+const auto kNeverStop = [] { return false; };
+
+// Noise, and somewhere in it one of two shapes, which the label at the last step names: the same values in another
+// order, so that no mean or spread tells them apart.
+Dataset shapes(int sequences, std::uint64_t seed) {
+  Dataset data;
+  data.schema.inputs = {"x1"};
+  data.schema.targets = {"y"};
+  data.schema.classes = {"rises", "falls"};
+  Sequences& s = data.sequences;
+  s.n_x = 1;
+  s.n_y = 2;
+  Random random(seed);
+  for (int i = 0; i < sequences; ++i) {
+    const auto length = static_cast<int>(40 + random.below(20)), begin = static_cast<int>(random.below(30));
+    const bool falls = random.below(2) == 1;
+    for (int t = 0; t < length; ++t) {
+      const int in = t - begin;
+      const double up = in < 0 || in >= 8 ? 0.0 : in - 3.5;
+      s.x.push_back(static_cast<float>((falls ? -up : up) + 0.3 * random.normal()));
+      s.label.push_back(falls ? 1 : 0);
+      s.weight.push_back(t + 1 == length ? 1.0F : 0.0F);
+    }
+    s.offset.push_back(static_cast<std::int64_t>(s.x.size()));
+  }
+  return data;
+}
+
+// Two values to predict at every step: a moving average of the first input, and of how far the second exceeds 1.
+Dataset averages(int sequences, std::uint64_t seed) {
+  Dataset data;
+  data.schema.task = Task::kRegression;
+  data.schema.inputs = {"a", "b"};
+  data.schema.targets = {"mean", "excess"};
+  Sequences& s = data.sequences;
+  s.n_x = s.n_y = 2;
+  Random random(seed);
+  for (int i = 0; i < sequences; ++i) {
+    double mean = 0, excess = 0;
+    for (int t = 0; t < 60; ++t) {
+      const double a = 10 + random.normal(), b = 0.5 + random.normal();
+      mean = t == 0 ? a : mean + 0.1 * (a - mean);
+      const double over = std::max(0.0, b - 1);
+      excess = t == 0 ? over : excess + 0.05 * (over - excess);
+      s.x.push_back(static_cast<float>(a));
+      s.x.push_back(static_cast<float>(b));
+      s.value.push_back(static_cast<float>(mean));
+      s.value.push_back(static_cast<float>(100 * excess));
+      s.weight.push_back(1.0F);
+    }
+    s.offset.push_back(static_cast<std::int64_t>(s.weight.size()));
+  }
+  return data;
+}
+
+Model model_of(const Dataset& data, Tree tree) {
+  Model model;
+  model.schema = data.schema;
+  model.fill.assign(static_cast<std::size_t>(data.sequences.n_x), 0.0F);
+  model.trees = {std::move(tree)};
+  check(model, "patterns");
+  return model;
+}
+
+std::vector<Tree> learn(const Dataset& data, std::vector<int> counts, PatternOptions options = {}, int threads = 1) {
+  const std::vector<float> fill(static_cast<std::size_t>(data.sequences.n_x), 0.0F);
+  return learn_patterns(data.sequences, fill, counts, options, threads, kNeverStop);
+}
+
+TEST(Patterns, FindShapesWhereverTheyAre) {
+  const Dataset training = shapes(100, 1), test = shapes(500, 2);
+  const std::vector<Tree> trees = learn(training, {4, 16});
+  ASSERT_EQ(trees.size(), 2U);
+  EXPECT_GE(score(model_of(training, trees[0]), test.sequences).accuracy, 0.95);
+  EXPECT_GE(score(model_of(training, trees[1]), test.sequences).accuracy, 0.97);
+  EXPECT_LT(trees[0].n_m, trees[1].n_m);
+}
+
+TEST(Patterns, FollowSeveralValuesOfDifferentUnits) {
+  const Dataset training = averages(40, 1), test = averages(40, 2);
+  const std::vector<Tree> trees = learn(training, {32});
+  ASSERT_EQ(trees.size(), 1U);
+  const Model model = model_of(training, trees[0]);
+  const auto n = static_cast<double>(test.sequences.steps());
+  for (const std::size_t o : {0U, 1U}) {
+    double mean = 0, squares = 0, off = 0;
+    for (std::size_t t = 0; t < test.sequences.steps(); ++t) mean += test.sequences.value[2 * t + o] / n;
+    const std::vector<float> said = predict(model, test.sequences).output;
+    for (std::size_t t = 0; t < test.sequences.steps(); ++t) {
+      squares += std::pow(test.sequences.value[2 * t + o] - mean, 2);
+      off += std::pow(test.sequences.value[2 * t + o] - said[2 * t + o], 2);
+    }
+    EXPECT_GE(1 - off / squares, 0.9) << training.schema.targets[o];
+  }
+}
+
+TEST(Patterns, DoNotDependOnTheNumberOfThreads) {
+  const Dataset data = shapes(60, 3);
+  const std::vector<Tree> one = learn(data, {4, 8}, {}, 1), three = learn(data, {4, 8}, {}, 3);
+  ASSERT_EQ(one.size(), three.size());
+  for (std::size_t i = 0; i < one.size(); ++i) {
+    EXPECT_EQ(one[i].output, three[i].output);
+    EXPECT_EQ(one[i].cells.linear, three[i].cells.linear);
+    EXPECT_EQ(one[i].cells.input, three[i].cells.input);
+    EXPECT_EQ(one[i].cells.earlier, three[i].cells.earlier);
+    EXPECT_EQ(one[i].cells.bias, three[i].cells.bias);
+  }
+}
+
+TEST(Patterns, OtherStreamsDrawOtherPatterns) {
+  const Dataset data = shapes(60, 3);
+  PatternOptions other;
+  other.stream = 1;
+  EXPECT_NE(learn(data, {4})[0].cells.bias, learn(data, {4}, other)[0].cells.bias);
+}
+
+TEST(Patterns, TooFewTargetsGiveFewerModels) {
+  const Dataset data = shapes(20, 4);
+  EXPECT_EQ(learn(data, {4, 8, 16}).size(), 2U);  // two targets for every pattern
+  EXPECT_TRUE(learn(data, {11}).empty());
+}
+
+TEST(Patterns, NothingToReadGivesNoModel) {
+  Dataset data = shapes(40, 5);
+  std::fill(data.sequences.x.begin(), data.sequences.x.end(), 3.0F);
+  for (const Tree& tree : learn(data, {4}))  // what is left is how long a sequence is
+    EXPECT_LE(score(model_of(data, tree), shapes(300, 6).sequences).accuracy, 0.6);
+  std::fill(data.sequences.x.begin(), data.sequences.x.end(), std::numeric_limits<float>::quiet_NaN());
+  for (const Tree& tree : learn(data, {4})) check(tree, "patterns of missing values");
+}
+
+TEST(Patterns, MissingValuesAndOutliersAreNoObstacle) {
+  Dataset training = shapes(150, 7);
+  for (std::size_t t = 0; t < training.sequences.steps(); t += 17)
+    training.sequences.x[t] = std::numeric_limits<float>::quiet_NaN();
+  training.sequences.x[5] = 1e30F;
+  for (const Tree& tree : learn(training, {8})) check(tree, "patterns");
+  training.sequences.x[5] = 0;
+  const std::vector<Tree> trees = learn(training, {8});
+  ASSERT_EQ(trees.size(), 1U);
+  EXPECT_GE(score(model_of(training, trees[0]), shapes(300, 8).sequences).accuracy, 0.9);
+}
+
+TEST(Patterns, EndWhenTold) {
+  const Dataset data = shapes(60, 9);
+  EXPECT_TRUE(learn_patterns(data.sequences, std::array{0.0F}, std::array{4}, {}, 1, [] { return true; }).empty());
+}
+
+// What the table says a cell holds is what the reference predictor finds in it.
+TEST(Patterns, TheTreeHoldsWhatTheTableSays) {
+  for (const bool whole : {true, false}) {
+    const Dataset data = whole ? shapes(20, 10) : averages(6, 10);
+    const Sequences& s = data.sequences;
+    const std::vector<float> fill(static_cast<std::size_t>(s.n_x), 0.0F);
+    PatternOptions options;
+    options.stores = 0.5;
+    const patterns::Basis basis = patterns::make_basis(s, fill, options);
+    const patterns::Rows rows = patterns::choose_rows(s, 100);
+    EXPECT_EQ(rows.whole, whole);
+    EXPECT_EQ(rows.count(), whole ? 20U : 100U);
+    Random random(1);
+    const auto drawn = patterns::draw_patterns(s, basis, rows, 40, options, random, 1);
+    const MatrixXf table = patterns::measure(s, basis, rows, drawn, 1, kNeverStop);
+    // An answer for each column: the tree's outputs are then what the cells hold.
+    std::vector<Index> columns;
+    for (Index c = 0; c < table.cols(); ++c) columns.push_back(c);
+    MatrixXd answer = MatrixXd::Zero(table.cols() + 1, table.cols());
+    answer.topRows(table.cols()).setIdentity();
+    const Tree tree = patterns::make_tree(basis, drawn, columns, columns.size(), answer, false);
+    check(tree, "patterns");
+    std::vector<float> memory(static_cast<std::size_t>(tree.memory_size())), y(static_cast<std::size_t>(tree.n_y));
+    std::size_t row = 0;
+    for (std::size_t sequence = 0; sequence < s.count(); ++sequence) {
+      std::fill(memory.begin(), memory.end(), 0.0F);
+      for (auto t = s.offset[sequence]; t < s.offset[sequence + 1]; ++t) {
+        step(tree, s.x.data() + t * s.n_x, fill.data(), memory.data(), y.data());
+        if (row == rows.count() || rows.step[row] != t) continue;
+        for (Index c = 0; c < table.cols(); ++c) {
+          const float held = table(static_cast<Index>(row), c);
+          ASSERT_NEAR(y[static_cast<std::size_t>(c)], held, 2e-3 * (1 + std::abs(held)))
+              << "column " << c << " step " << t;
+        }
+        ++row;
+      }
+    }
+    EXPECT_EQ(row, rows.count());
+  }
+}
+
+// The plain form: each time, the column with which least squares leave the least.
+TEST(Patterns, ColumnsAreChosenAsByLeastSquares) {
+  const Index rows = 80, columns = 30;
+  Random random(3);
+  MatrixXf table(rows, columns);
+  for (Index c = 0; c < columns; ++c)
+    for (Index r = 0; r < rows; ++r)
+      table(r, c) = static_cast<float>(random.normal() + 5) + (c > 0 ? 0.5F * table(r, c - 1) : 0.0F);
+  table.col(7).setConstant(2);
+  patterns::Targets targets;
+  targets.y = MatrixXd(rows, 2);
+  targets.weight = Eigen::VectorXd(rows);
+  for (Index r = 0; r < rows; ++r) {
+    targets.y(r, 0) = table(r, 3) - 2 * table(r, 20) + 0.3 * random.normal();
+    targets.y(r, 1) = 100 * (table(r, 11) + 0.5 * random.normal());
+    targets.weight[r] = random.uniform(0.5, 2);
+  }
+  targets.weight /= targets.weight.mean();
+  const std::vector<Index> chosen = patterns::choose_columns(table, targets, 6, 2, kNeverStop);
+  ASSERT_EQ(chosen.size(), 6U);
+  const Eigen::VectorXd root = targets.weight.cwiseSqrt();
+  MatrixXd y = targets.y;
+  for (Index o = 0; o < 2; ++o) {
+    y.col(o).array() -= y.col(o).dot(targets.weight) / targets.weight.sum();
+    y.col(o).array() *= root.array();
+    y.col(o).normalize();
+  }
+  const auto left_by = [&](const std::vector<Index>& with) {
+    MatrixXd x(rows, static_cast<Index>(with.size()) + 1);
+    for (std::size_t i = 0; i < with.size(); ++i) x.col(static_cast<Index>(i)) = table.col(with[i]).cast<double>();
+    x.col(x.cols() - 1).setOnes();
+    x = root.asDiagonal() * x;
+    return (y - x * x.colPivHouseholderQr().solve(y)).squaredNorm();
+  };
+  std::vector<Index> so_far;
+  for (const Index next : chosen) {
+    Index best = 0;
+    double least = std::numeric_limits<double>::infinity();
+    for (Index c = 0; c < columns; ++c) {
+      std::vector<Index> with = so_far;
+      with.push_back(c);
+      const double left = left_by(with);
+      if (left < least - 1e-9) least = left, best = c;
+    }
+    EXPECT_EQ(next, best) << "after " << so_far.size();
+    so_far.push_back(next);
+  }
+  EXPECT_EQ(std::count(chosen.begin(), chosen.end(), 7), 0);
+}
+
+// Gradient descent alone has not found the shapes after so few updates.
+TEST(PatternsSlow, AFitTakesThemWhereTheyAreBest) {
+  const Dataset training = shapes(120, 11), test = shapes(400, 12);
+  Config config;
+  config.starts = 2;
+  config.updates = 20;
+  config.threads = 2;
+  config.accurate = true;
+  const Fit with = fit(training, nullptr, config);
+  config.recipe.pattern_sequences = 1000;
+  const Fit without = fit(training, nullptr, config);
+  EXPECT_TRUE(with.model.trees[0].has_laws());
+  const double found = score(with.model, test.sequences).accuracy;
+  EXPECT_GE(found, 0.95);
+  EXPECT_GT(found, score(without.model, test.sequences).accuracy + 0.05);
+}
+
+TEST(PatternsSlow, AForestTakesOtherPatternsForEachTree) {
+  const Dataset training = shapes(120, 13);
+  Config config;
+  config.starts = 4;
+  config.updates = 20;
+  config.threads = 2;
+  config.trees = 3;
+  const Fit found = fit(training, nullptr, config);
+  ASSERT_GE(found.model.trees.size(), 2U);
+  EXPECT_NE(found.model.trees[0].cells.bias, found.model.trees[1].cells.bias);
+  EXPECT_GE(score(found.model, shapes(400, 14).sequences).accuracy, 0.95);
+}
+
+}  // namespace
+}  // namespace remede
