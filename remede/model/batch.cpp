@@ -18,9 +18,30 @@
 #define REMEDE_MODEL_BATCH_ONCE
 namespace remede {
 
+// A weight that is not zero, and the number of what it weighs.
+struct WeightedSource {
+  std::uint32_t source;
+  float weight;
+};
+// The weights of a matrix that are not zero, row by row. Of many cells most read only a few others.
+struct SparseRows {
+  std::vector<std::uint32_t> begin;  // (rows + 1)
+  std::vector<WeightedSource> terms;
+  std::span<const WeightedSource> row(std::size_t r) const {
+    return {terms.data() + begin[r], begin[r + 1] - begin[r]};
+  }
+};
+// Of a tree whose cells have laws.
+struct SparseCells {
+  SparseRows input, earlier, tap_input;         // (K)
+  SparseRows of_inputs, of_outputs, of_levels;  // (n_y) the weights of the answer
+  std::vector<float> share;                     // (K) of a tap that is always the same, else NaN
+};
+
 // 16 sequences, longest first; the last ones may be missing.
 struct LaneBlock {
   const Model* model;
+  const SparseCells* cells;  // (trees)
   const Sequences* data;
   std::span<const std::uint32_t> sequences;
   Predictions* out;
@@ -129,9 +150,9 @@ static void act(const Tree& tree, const ReachedLeaves& reached, LaneScratch& s, 
 }
 
 // Cells with laws (model/cells.h). A term whose weight is zero is left out.
-HWY_INLINE Wide plus_terms(Wide sum, const float* row, const float* v, int count) {
-  for (int i = 0; i < count; ++i)
-    if (row[i] != 0.0F) sum = add(sum, mul(set(row[i]), load(v + i * kLanes)));
+HWY_INLINE Wide plus_terms(Wide sum, std::span<const WeightedSource> terms, const float* v) {
+  for (const WeightedSource& term : terms)
+    sum = add(sum, mul(set(term.weight), load(v + static_cast<std::size_t>(term.source) * kLanes)));
   return sum;
 }
 
@@ -152,12 +173,12 @@ HWY_INLINE Wide bounded(const Wide& a) {
 }
 HWY_INLINE Wide positive(const Wide& a) { return keep(gt(a, set(0.0F)), a); }
 
-HWY_INLINE Wide lane_shares(const Tree& tree, const ReachedLeaves& reached, const LaneScratch& s, const Wide& level,
-                            std::size_t k) {
+HWY_INLINE Wide lane_shares(const Tree& tree, const SparseCells& sparse, const ReachedLeaves& reached,
+                            const LaneScratch& s, const Wide& level, std::size_t k) {
   const Cells& cells = tree.cells;
-  const auto n_x = static_cast<std::size_t>(tree.n_x), n_m = static_cast<std::size_t>(tree.n_m);
+  const auto n_m = static_cast<std::size_t>(tree.n_m);
   const Wide zero = set(0.0F), one = set(1.0F);
-  Wide sum = plus_terms(set(cells.tap[k]), cells.tap_input.data() + k * n_x, s.filled.data(), tree.n_x);
+  Wide sum = plus_terms(set(cells.tap[k]), sparse.tap_input.row(k), s.filled.data());
   if (cells.tap_level[k] != 0.0F) sum = add(sum, mul(set(cells.tap_level[k]), level));
   const Wide offset = of_leaves(reached, cells.tap_leaf.data(), n_m, k);
   sum = select(eq(offset, zero), sum, add(sum, offset));
@@ -166,17 +187,18 @@ HWY_INLINE Wide lane_shares(const Tree& tree, const ReachedLeaves& reached, cons
   return select(eq(offset, set(-kInfinity)), zero, select(eq(offset, set(kInfinity)), one, share));
 }
 
-static void act_by_laws(const Tree& tree, const ReachedLeaves& reached, LaneScratch& s, float* m, float* y,
-                        bool first_step) {
+static void act_by_laws(const Tree& tree, const SparseCells& sparse, const ReachedLeaves& reached, LaneScratch& s,
+                        float* m, float* y, bool first_step) {
   const Cells& cells = tree.cells;
   const auto n_x = static_cast<std::size_t>(tree.n_x), n_m = static_cast<std::size_t>(tree.n_m);
   const std::size_t width = n_x + 2 * n_m, n_y = static_cast<std::size_t>(tree.n_y);
   float* const outputs = s.next.data();
   for (std::size_t k = 0; k < n_m; ++k) {
     const Wide level = load(m + k * kLanes);
-    const Wide share = lane_shares(tree, reached, s, level, k);
-    Wide a = plus_terms(set(cells.bias[k]), cells.input.data() + k * n_x, s.filled.data(), tree.n_x);
-    a = bounded(plus_terms(a, cells.earlier.data() + k * n_m, outputs, static_cast<int>(k)));
+    const float same = sparse.share[k];
+    const Wide share = same == same ? set(same) : lane_shares(tree, sparse, reached, s, level, k);
+    Wide a = plus_terms(set(cells.bias[k]), sparse.input.row(k), s.filled.data());
+    a = bounded(plus_terms(a, sparse.earlier.row(k), outputs));
     if (cells.law[k] != Law::kAverage) a = positive(a);
     Wide after, output;
     if (cells.law[k] == Law::kStore) {
@@ -191,11 +213,10 @@ static void act_by_laws(const Tree& tree, const ReachedLeaves& reached, LaneScra
     store(output, outputs + k * kLanes);
   }
   for (std::size_t o = 0; o < n_y; ++o) {
-    const float* row = cells.linear.data() + o * width;
     Wide value = of_leaves(reached, tree.output.data(), n_y, o);
-    value = plus_terms(value, row, s.filled.data(), tree.n_x);
-    value = plus_terms(value, row + n_x, outputs, tree.n_m);
-    value = plus_terms(value, row + n_x + n_m, m, tree.n_m);
+    value = plus_terms(value, sparse.of_inputs.row(o), s.filled.data());
+    value = plus_terms(value, sparse.of_outputs.row(o), outputs);
+    value = plus_terms(value, sparse.of_levels.row(o), m);
     if (!cells.leaf_linear.empty()) {
       const float* table = cells.leaf_linear.data();
       const std::size_t stride = n_y * width, first = o * width;
@@ -242,7 +263,7 @@ void predict_block(const LaneBlock& b, LaneScratch& s) {
       float* y = s.y.data() + i * n_y * kLanes;
       find_leaves(tree, s, m, (1U << alive) - 1U, s.lanes.data(), reached);
       if (tree.has_laws())
-        act_by_laws(tree, reached, s, m, y, t == 0);
+        act_by_laws(tree, b.cells[i], reached, s, m, y, t == 0);
       else
         act(tree, reached, s, m, y);
       std::copy_n(y, n_y * kLanes, answer);
@@ -277,6 +298,45 @@ using PredictBlock = void (*)(const LaneBlock&, LaneScratch&);
 
 static PredictBlock choose_predict_block() { return REMEDE_CHOOSE_KERNEL(predict_block); }
 
+// Columns `first` to `first + count` of a matrix with `width` columns.
+static SparseRows sparse_rows(const std::vector<float>& matrix, std::size_t rows, std::size_t width, std::size_t first,
+                              std::size_t count) {
+  SparseRows sparse;
+  sparse.begin.push_back(0);
+  for (std::size_t r = 0; r < rows; ++r) {
+    for (std::size_t c = 0; c < count; ++c)
+      if (const float weight = matrix[r * width + first + c]; weight != 0.0F)
+        sparse.terms.push_back({static_cast<std::uint32_t>(c), weight});
+    sparse.begin.push_back(static_cast<std::uint32_t>(sparse.terms.size()));
+  }
+  return sparse;
+}
+
+// NaN where it depends on the step.
+static float same_share(const Tree& tree, const SparseCells& sparse, std::size_t k) {
+  const Cells& cells = tree.cells;
+  if (tree.leaf_count() > 1 || !sparse.tap_input.row(k).empty() || cells.tap_level[k] != 0.0F)
+    return std::numeric_limits<float>::quiet_NaN();
+  const float nothing[1] = {};
+  return tap_share(tree, 0, static_cast<int>(k), {nothing, nothing}, 0.0F);
+}
+
+static SparseCells sparse_cells(const Tree& tree) {
+  SparseCells s;
+  if (!tree.has_laws()) return s;
+  const Cells& cells = tree.cells;
+  const auto n_x = static_cast<std::size_t>(tree.n_x), n_m = static_cast<std::size_t>(tree.n_m);
+  const auto n_y = static_cast<std::size_t>(tree.n_y);
+  s.input = sparse_rows(cells.input, n_m, n_x, 0, n_x);
+  s.earlier = sparse_rows(cells.earlier, n_m, n_m, 0, n_m);
+  s.tap_input = sparse_rows(cells.tap_input, n_m, n_x, 0, n_x);
+  s.of_inputs = sparse_rows(cells.linear, n_y, n_x + 2 * n_m, 0, n_x);
+  s.of_outputs = sparse_rows(cells.linear, n_y, n_x + 2 * n_m, n_x, n_m);
+  s.of_levels = sparse_rows(cells.linear, n_y, n_x + 2 * n_m, n_x + n_m, n_m);
+  for (std::size_t k = 0; k < n_m; ++k) s.share.push_back(same_share(tree, s, k));
+  return s;
+}
+
 static LaneScratch make_scratch(const Model& model) {
   const auto n_x = static_cast<std::size_t>(model.n_x()), n_y = static_cast<std::size_t>(model.n_y());
   std::size_t cells = 0, most_cells = 0, inner = 0;
@@ -309,6 +369,8 @@ Predictions predict_batch(const Model& model, const Sequences& sequences, int th
                    [&](std::uint32_t a, std::uint32_t b) { return sequences.length(a) > sequences.length(b); });
   while (!order.empty() && sequences.length(order.back()) == 0) order.pop_back();
   if (threads <= 0) threads = hardware_threads();
+  std::vector<SparseCells> cells;
+  for (const Tree& tree : model.trees) cells.push_back(sparse_cells(tree));
   std::vector<LaneScratch> scratch(static_cast<std::size_t>(threads), make_scratch(model));
   constexpr std::size_t kBlocks = 16;  // a task for a thread
   const std::size_t chunk = kLanes * kBlocks;
@@ -316,7 +378,7 @@ Predictions predict_batch(const Model& model, const Sequences& sequences, int th
     for (std::size_t at = c * chunk; at < std::min(order.size(), (c + 1) * chunk); at += kLanes) {
       const auto block =
           std::span<const std::uint32_t>(order).subspan(at, std::min<std::size_t>(kLanes, order.size() - at));
-      run({&model, &sequences, block, &predictions}, scratch[static_cast<std::size_t>(worker)]);
+      run({&model, cells.data(), &sequences, block, &predictions}, scratch[static_cast<std::size_t>(worker)]);
     }
   });
   return predictions;

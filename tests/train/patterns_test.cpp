@@ -4,8 +4,8 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
-#include <Eigen/QR>
 #include <gtest/gtest.h>
 
 #include "remede/base/random.h"
@@ -14,15 +14,14 @@
 #include "remede/train/fit.h"
 #include "remede/train/patterns/answer.h"
 #include "remede/train/patterns/features.h"
+#include "remede/train/patterns/matrix.h"
 #include "remede/train/patterns/tree.h"
 #include "remede/train/score.h"
 
 namespace remede {
 namespace {
 
-using Eigen::Index;
-using Eigen::MatrixXd;
-using Eigen::MatrixXf;
+using patterns::Matrix;
 
 const auto kNeverStop = [] { return false; };
 
@@ -181,17 +180,19 @@ TEST(Patterns, TheTreeHoldsWhatTheTableSays) {
     PatternOptions options;
     options.stores = 0.5;
     const patterns::Basis basis = patterns::make_basis(s, fill, options);
-    const patterns::Rows rows = patterns::choose_rows(s, 100);
+    const patterns::TargetRows rows = patterns::choose_rows(s, 100);
     EXPECT_EQ(rows.whole, whole);
     EXPECT_EQ(rows.count(), whole ? 20U : 100U);
     Random random(1);
     const auto drawn = patterns::draw_patterns(s, basis, rows, 40, options, random, 1);
-    const MatrixXf table = patterns::measure(s, basis, rows, drawn, 1, kNeverStop);
+    const Matrix<float> table = patterns::measure(s, basis, rows, drawn, 1, kNeverStop);
     // An answer for each column: the tree's outputs are then what the cells hold.
-    std::vector<Index> columns;
-    for (Index c = 0; c < table.cols(); ++c) columns.push_back(c);
-    MatrixXd answer = MatrixXd::Zero(table.cols() + 1, table.cols());
-    answer.topRows(table.cols()).setIdentity();
+    std::vector<std::size_t> columns;
+    Matrix<double> answer(table.columns + 1, table.columns);
+    for (std::size_t c = 0; c < table.columns; ++c) {
+      columns.push_back(c);
+      answer(c, c) = 1;
+    }
     const Tree tree = patterns::make_tree(basis, drawn, columns, columns.size(), answer, false);
     check(tree, "patterns");
     std::vector<float> memory(static_cast<std::size_t>(tree.memory_size())), y(static_cast<std::size_t>(tree.n_y));
@@ -201,10 +202,9 @@ TEST(Patterns, TheTreeHoldsWhatTheTableSays) {
       for (auto t = s.offset[sequence]; t < s.offset[sequence + 1]; ++t) {
         step(tree, s.x.data() + t * s.n_x, fill.data(), memory.data(), y.data());
         if (row == rows.count() || rows.step[row] != t) continue;
-        for (Index c = 0; c < table.cols(); ++c) {
-          const float held = table(static_cast<Index>(row), c);
-          ASSERT_NEAR(y[static_cast<std::size_t>(c)], held, 2e-3 * (1 + std::abs(held)))
-              << "column " << c << " step " << t;
+        for (std::size_t c = 0; c < table.columns; ++c) {
+          const float held = table(row, c);
+          ASSERT_NEAR(y[c], held, 2e-3 * (1 + std::abs(held))) << "column " << c << " step " << t;
         }
         ++row;
       }
@@ -213,54 +213,125 @@ TEST(Patterns, TheTreeHoldsWhatTheTableSays) {
   }
 }
 
+// Sums of squares that the best linear function of some columns and a constant leaves of the targets, which are first
+// centred and brought to one scale. Rows count by their weights. One column after another is taken out of all others.
+double left_by(const Matrix<float>& table, const patterns::Targets& targets, const std::vector<std::size_t>& with) {
+  const std::size_t rows = table.rows, n_y = targets.y.columns;
+  std::vector<std::vector<double>> all = {std::vector<double>(rows, 1)};
+  for (const std::size_t c : with) all.emplace_back(table.column(c), table.column(c) + rows);
+  for (std::size_t o = 0; o < n_y; ++o) all.emplace_back(targets.y.column(o), targets.y.column(o) + rows);
+  for (std::vector<double>& v : all)
+    for (std::size_t r = 0; r < rows; ++r) v[r] *= std::sqrt(targets.weight[r]);
+  const auto product = [](const std::vector<double>& a, const std::vector<double>& b) {
+    return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
+  };
+  std::vector<double> at_first;
+  for (std::size_t i = 0; i < with.size() + 1; ++i) {
+    for (std::size_t j = i + 1; j < all.size(); ++j) {
+      const double share = product(all[i], all[j]) / product(all[i], all[i]);
+      for (std::size_t r = 0; r < rows; ++r) all[j][r] -= share * all[i][r];
+    }
+    if (i == 0)
+      for (std::size_t o = 0; o < n_y; ++o)
+        at_first.push_back(product(all[all.size() - n_y + o], all[all.size() - n_y + o]));
+  }
+  double sum = 0;
+  for (std::size_t o = 0; o < n_y; ++o)
+    sum += product(all[all.size() - n_y + o], all[all.size() - n_y + o]) / at_first[o];
+  return sum;
+}
+
 // The plain form: each time, the column with which least squares leave the least.
 TEST(Patterns, ColumnsAreChosenAsByLeastSquares) {
-  const Index rows = 80, columns = 30;
+  constexpr std::size_t kRows = 80, kColumns = 30;
   Random random(3);
-  MatrixXf table(rows, columns);
-  for (Index c = 0; c < columns; ++c)
-    for (Index r = 0; r < rows; ++r)
+  Matrix<float> table(kRows, kColumns);
+  for (std::size_t c = 0; c < kColumns; ++c)
+    for (std::size_t r = 0; r < kRows; ++r)
       table(r, c) = static_cast<float>(random.normal() + 5) + (c > 0 ? 0.5F * table(r, c - 1) : 0.0F);
-  table.col(7).setConstant(2);
+  std::fill_n(table.column(7), kRows, 2.0F);
   patterns::Targets targets;
-  targets.y = MatrixXd(rows, 2);
-  targets.weight = Eigen::VectorXd(rows);
-  for (Index r = 0; r < rows; ++r) {
+  targets.y = Matrix<double>(kRows, 2);
+  for (std::size_t r = 0; r < kRows; ++r) {
     targets.y(r, 0) = table(r, 3) - 2 * table(r, 20) + 0.3 * random.normal();
     targets.y(r, 1) = 100 * (table(r, 11) + 0.5 * random.normal());
-    targets.weight[r] = random.uniform(0.5, 2);
+    targets.weight.push_back(random.uniform(0.5, 2));
   }
-  targets.weight /= targets.weight.mean();
-  const std::vector<Index> chosen = patterns::choose_columns(table, targets, 6, 2, kNeverStop);
+  const double sum = std::accumulate(targets.weight.begin(), targets.weight.end(), 0.0);
+  for (double& w : targets.weight) w *= kRows / sum;
+  const std::vector<std::size_t> chosen = patterns::choose_columns(table, targets, 6, 2, kNeverStop);
   ASSERT_EQ(chosen.size(), 6U);
-  const Eigen::VectorXd root = targets.weight.cwiseSqrt();
-  MatrixXd y = targets.y;
-  for (Index o = 0; o < 2; ++o) {
-    y.col(o).array() -= y.col(o).dot(targets.weight) / targets.weight.sum();
-    y.col(o).array() *= root.array();
-    y.col(o).normalize();
-  }
-  const auto left_by = [&](const std::vector<Index>& with) {
-    MatrixXd x(rows, static_cast<Index>(with.size()) + 1);
-    for (std::size_t i = 0; i < with.size(); ++i) x.col(static_cast<Index>(i)) = table.col(with[i]).cast<double>();
-    x.col(x.cols() - 1).setOnes();
-    x = root.asDiagonal() * x;
-    return (y - x * x.colPivHouseholderQr().solve(y)).squaredNorm();
-  };
-  std::vector<Index> so_far;
-  for (const Index next : chosen) {
-    Index best = 0;
+  std::vector<std::size_t> so_far;
+  for (const std::size_t next : chosen) {
+    std::size_t best = 0;
     double least = std::numeric_limits<double>::infinity();
-    for (Index c = 0; c < columns; ++c) {
-      std::vector<Index> with = so_far;
+    for (std::size_t c = 0; c < kColumns; ++c) {
+      if (c == 7 || std::find(so_far.begin(), so_far.end(), c) != so_far.end()) continue;  // nothing is left of these
+      std::vector<std::size_t> with = so_far;
       with.push_back(c);
-      const double left = left_by(with);
+      const double left = left_by(table, targets, with);
       if (left < least - 1e-9) least = left, best = c;
     }
     EXPECT_EQ(next, best) << "after " << so_far.size();
     so_far.push_back(next);
   }
-  EXPECT_EQ(std::count(chosen.begin(), chosen.end(), 7), 0);
+}
+
+// At the minimum no small change of a weight lowers what is minimised.
+TEST(Patterns, TheAnswerIsThatOfARegularisedRegression) {
+  constexpr std::size_t kRows = 300, kColumns = 5, kClasses = 3;
+  constexpr double kRidge = 3;
+  Random random(4);
+  Matrix<float> table(kRows, kColumns);
+  for (float& v : table.values) v = static_cast<float>(10 + 4 * random.normal());
+  for (const bool classes : {true, false}) {
+    patterns::Targets targets;
+    targets.classes = classes;
+    targets.y = Matrix<double>(kRows, kClasses);
+    targets.weight.assign(kRows, 1.0);
+    for (std::size_t r = 0; r < kRows; ++r) {
+      targets.weight[r] = r % 2 == 0 ? 0.5 : 1.5;
+      const double x = table(r, 0) - table(r, 2) + 2 * random.normal();
+      if (classes)
+        targets.y(r, x < -2 ? 0 : x < 2 ? 1 : 2) = 1;
+      else
+        for (std::size_t o = 0; o < kClasses; ++o) targets.y(r, o) = x * static_cast<double>(o + 1);
+    }
+    const std::vector<std::size_t> columns = {2, 0, 4};
+    const auto loss = [&](const Matrix<double>& answer) {
+      double sum = 0;
+      for (std::size_t r = 0; r < kRows; ++r) {
+        std::vector<double> z(kClasses);
+        double partition = 0;
+        for (std::size_t o = 0; o < kClasses; ++o) {
+          z[o] = answer(3, o);
+          for (std::size_t c = 0; c < 3; ++c) z[o] += answer(c, o) * static_cast<double>(table(r, columns[c]));
+          partition += std::exp(z[o]);
+        }
+        for (std::size_t o = 0; o < kClasses; ++o)
+          sum += targets.weight[r] *
+                 (classes ? targets.y(r, o) * (std::log(partition) - z[o]) : 0.5 * std::pow(z[o] - targets.y(r, o), 2));
+      }
+      for (std::size_t c = 0; c < 3; ++c) {
+        double mean = 0, squares = 0;
+        for (std::size_t r = 0; r < kRows; ++r)
+          mean += targets.weight[r] * static_cast<double>(table(r, columns[c])) / kRows;
+        for (std::size_t r = 0; r < kRows; ++r)
+          squares += targets.weight[r] * std::pow(static_cast<double>(table(r, columns[c])) - mean, 2) / kRows;
+        for (std::size_t o = 0; o < kClasses; ++o) sum += 0.5 * kRidge * squares * answer(c, o) * answer(c, o);
+      }
+      return sum;
+    };
+    const Matrix<double> answer = patterns::learn_answer(table, columns, 3, targets, kRidge);
+    const double least = loss(answer);
+    for (std::size_t c = 0; c < 4; ++c)
+      for (std::size_t o = 0; o < kClasses; ++o)
+        for (const double step : {-0.05, 0.05}) {
+          Matrix<double> other = answer;
+          other(c, o) += step * (c < 3 ? 0.25 : 1.0);  // columns vary by 4
+          EXPECT_GT(loss(other), least) << classes << " weight " << c << " of " << o;
+        }
+  }
 }
 
 // Gradient descent alone has not found the shapes after so few updates.

@@ -2,8 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-
-#include <Eigen/Cholesky>
+#include <utility>
 
 #include "remede/base/arithmetic.h"
 #include "remede/base/threads.h"
@@ -11,14 +10,9 @@
 namespace remede::patterns {
 namespace {
 
-using Eigen::Index;
-using Eigen::MatrixXd;
-using Eigen::MatrixXf;
-using Eigen::VectorXd;
-using Eigen::VectorXf;
-
-constexpr Index kColumnsTogether = 128;    // what a thread works on
-constexpr float kSmallSpread = 1e-5F;      // of a column, beside its largest value: it is constant
+constexpr std::size_t kColumnsTogether = 128;  // what a thread works on
+constexpr std::size_t kRowsTogether = 256;     // of a regression, so that they stay in the cache
+constexpr float kSmallSpread = 1e-5F;          // of a column, beside its largest value: it is constant
 constexpr float kDependent = 1e-3F;        // share of a column's squares that the chosen columns leave: no less is read
 constexpr int kMostIterations = 300;       // of a logistic regression,
 constexpr double kSmallStep = 1e-3;        // which ends when no weight of a standardised column moves further
@@ -26,192 +20,257 @@ constexpr double kConstantPenalty = 1e-6;  // a row: the constant stays finite w
 
 // The columns, and what those chosen so far do not explain.
 struct Unexplained {
-  MatrixXf columns;          // (rows, columns) centred, times the root of the row's weight
-  MatrixXf targets;          // (rows, n_y) less what the chosen columns explain
-  MatrixXf along;            // (columns, n_y) products of the two
-  VectorXf at_first, left;   // (columns) sums of squares, and what is left of them
-  std::vector<char> usable;  // (columns)
+  Matrix<float> columns;              // (rows, columns) centred, times the root of the row's weight
+  Matrix<float> targets;              // (rows, n_y) less what the chosen columns explain
+  Matrix<float> along;                // (n_y, columns) products of the two
+  std::vector<float> at_first, left;  // (columns) sums of squares, and what is left of them
+  std::vector<char> usable;           // (columns)
 };
 
-// Rows are multiplied by the roots of their weights, so that plain products are weighted sums.
-Unexplained begin(const MatrixXf& table, const Targets& targets) {
+double mean_of(const double* values, const std::vector<double>& weight) {
+  return dot(values, weight.data(), weight.size()) / static_cast<double>(weight.size());  // weights are 1 on average
+}
+
+// Centred, times the roots of the weights, so that plain products are weighted sums. False: it is constant.
+bool prepare_column(const std::vector<float>& weight, const std::vector<float>& root, float* column) {
+  const std::size_t rows = weight.size();
+  float most = 0;
+  for (std::size_t r = 0; r < rows; ++r) most = std::max(most, std::abs(column[r]));
+  const float mean = dot(column, weight.data(), rows) / static_cast<float>(rows), least = kSmallSpread * most;
+  for (std::size_t r = 0; r < rows; ++r) column[r] = (column[r] - mean) * root[r];
+  const float squares = dot(column, column, rows);
+  return std::isfinite(squares) && squares > least * least * static_cast<float>(rows);
+}
+
+Unexplained begin(const Matrix<float>& table, const Targets& targets) {
   Unexplained u;
-  const VectorXf weight = targets.weight.cast<float>(), root = targets.weight.cwiseSqrt().cast<float>();
+  const std::vector<float> weight(targets.weight.begin(), targets.weight.end());
+  std::vector<float> root;
+  for (const float w : weight) root.push_back(std::sqrt(w));
   u.columns = table;
-  u.at_first.resize(table.cols());
-  for (Index c = 0; c < table.cols(); ++c) {
-    auto column = u.columns.col(c);
-    const float least = kSmallSpread * column.cwiseAbs().maxCoeff();
-    column.array() -= column.dot(weight) / weight.sum();
-    column.array() *= root.array();
-    const float squares = column.squaredNorm();
-    const bool usable = std::isfinite(squares) && squares > least * least * static_cast<float>(table.rows());
-    if (!usable) column.setZero();
+  for (std::size_t c = 0; c < table.columns; ++c) {
+    float* column = u.columns.column(c);
+    const bool usable = prepare_column(weight, root, column);
+    if (!usable) std::fill_n(column, table.rows, 0.0F);
     u.usable.push_back(usable ? 1 : 0);
-    u.at_first[c] = usable ? squares : 0.0F;
+    u.at_first.push_back(dot(column, column, table.rows));
   }
   u.left = u.at_first;
-  const VectorXd mean = targets.y.transpose() * targets.weight / targets.weight.sum();
-  MatrixXd left = targets.y.rowwise() - mean.transpose();
-  for (Index o = 0; o < left.cols(); ++o) {
-    left.col(o).array() *= targets.weight.array().sqrt();
-    const double size = left.col(o).norm();
-    if (!targets.classes && size > 0) left.col(o) /= size;  // values of different units
+  u.targets = Matrix<float>(table.rows, targets.y.columns);
+  for (std::size_t o = 0; o < targets.y.columns; ++o) {
+    const double mean = mean_of(targets.y.column(o), targets.weight);
+    float* left = u.targets.column(o);
+    for (std::size_t r = 0; r < table.rows; ++r) left[r] = static_cast<float>(targets.y(r, o) - mean) * root[r];
+    const float size = std::sqrt(dot(left, left, table.rows));
+    if (targets.classes || size == 0) continue;
+    for (std::size_t r = 0; r < table.rows; ++r) left[r] /= size;  // values of different units
   }
-  u.targets = left.cast<float>();
-  u.along.resize(table.cols(), left.cols());
+  u.along = Matrix<float>(targets.y.columns, table.columns);
   return u;
 }
 
 // How much of the targets each of some columns explains. direction: of unit length, what the last chosen column added;
 // empty before the first. answer: (n_y) what it explains of the targets.
-void update_columns(const VectorXf& direction, const Eigen::RowVectorXf& answer, Index first, Index count,
-                    Unexplained& u, VectorXf& explained) {
-  const auto part = u.columns.middleCols(first, count);
-  if (direction.size() == 0) {
-    u.along.middleRows(first, count).noalias() = part.transpose() * u.targets;
-  } else {
-    const VectorXf shares = part.transpose() * direction;
-    u.along.middleRows(first, count).noalias() -= shares * answer;
-    u.left.segment(first, count) -= shares.cwiseAbs2();
-  }
-  for (Index c = first; c < first + count; ++c) {
-    const bool counts = u.usable[static_cast<std::size_t>(c)] != 0 && u.left[c] > kDependent * u.at_first[c];
-    explained[c] = counts ? u.along.row(c).squaredNorm() / u.left[c] : 0.0F;
+void update_columns(const std::vector<float>& direction, const std::vector<float>& answer, std::size_t first,
+                    std::size_t last, Unexplained& u, std::vector<float>& explained) {
+  for (std::size_t c = first; c < last; ++c) {
+    const float* column = u.columns.column(c);
+    float* along = u.along.column(c);
+    if (direction.empty()) {
+      for (std::size_t o = 0; o < u.along.rows; ++o) along[o] = dot(column, u.targets.column(o), u.columns.rows);
+    } else {
+      const float share = dot(column, direction.data(), u.columns.rows);
+      add_scaled(-share, answer.data(), u.along.rows, along);
+      u.left[c] -= share * share;
+    }
+    const bool counts = u.usable[c] != 0 && u.left[c] > kDependent * u.at_first[c];
+    explained[c] = counts ? dot(along, along, u.along.rows) / u.left[c] : 0.0F;
   }
 }
 
 // What a column adds to those before it. Twice, since the first time leaves errors of rounding.
-VectorXf new_direction(const MatrixXf& directions, Index count, VectorXf column) {
-  for (int i = 0; i < 2; ++i) {
-    const VectorXf known = directions.leftCols(count).transpose() * column;
-    column.noalias() -= directions.leftCols(count) * known;
-  }
-  return column.normalized();
+std::vector<float> new_direction(const Matrix<float>& directions, std::size_t count, const float* from) {
+  const std::size_t rows = directions.rows;
+  std::vector<float> column(from, from + rows);
+  for (int i = 0; i < 2; ++i)
+    for (std::size_t d = 0; d < count; ++d) {
+      const float* known = directions.column(d);
+      add_scaled(-dot(known, column.data(), rows), known, rows, column.data());
+    }
+  const float length = std::sqrt(dot(column.data(), column.data(), rows));
+  for (float& v : column) v /= length;
+  return column;
 }
 
 struct Standardised {
-  MatrixXd x;  // (rows, columns + 1) the last column is 1
-  VectorXd mean, spread;
+  Matrix<double> x;  // (rows, columns + 1) the last column is 1
+  std::vector<double> mean, spread;
 };
-Standardised standardise(const MatrixXf& table, const std::vector<Index>& columns, std::size_t count,
-                         const VectorXd& weight) {
+Standardised standardise(const Matrix<float>& table, const std::vector<std::size_t>& columns, std::size_t count,
+                         const std::vector<double>& weight) {
   Standardised s;
-  const auto k = static_cast<Index>(count);
-  s.x.resize(table.rows(), k + 1);
-  s.mean.resize(k);
-  s.spread.resize(k);
-  for (Index c = 0; c < k; ++c) {
-    s.x.col(c) = table.col(columns[static_cast<std::size_t>(c)]).cast<double>();
-    s.mean[c] = s.x.col(c).dot(weight) / weight.sum();
-    s.x.col(c).array() -= s.mean[c];
-    s.spread[c] = std::sqrt(s.x.col(c).cwiseAbs2().dot(weight) / weight.sum());
-    s.x.col(c) /= s.spread[c];
+  s.x = Matrix<double>(table.rows, count + 1);
+  for (std::size_t c = 0; c < count; ++c) {
+    double* x = s.x.column(c);
+    std::copy_n(table.column(columns[c]), table.rows, x);
+    s.mean.push_back(mean_of(x, weight));
+    double squares = 0;
+    for (std::size_t r = 0; r < table.rows; ++r) {
+      x[r] -= s.mean[c];
+      squares += weight[r] * x[r] * x[r];
+    }
+    s.spread.push_back(std::sqrt(squares / static_cast<double>(table.rows)));
+    for (std::size_t r = 0; r < table.rows; ++r) x[r] /= s.spread[c];
   }
-  s.x.col(k).setOnes();
+  std::fill_n(s.x.column(count), table.rows, 1.0);
   return s;
 }
 
-void softmax_rows(MatrixXd& z) {
-  for (Index r = 0; r < z.rows(); ++r) {
-    const double most = z.row(r).maxCoeff();
-    for (Index c = 0; c < z.cols(); ++c) z(r, c) = static_cast<double>(exp(static_cast<float>(z(r, c) - most)));
-    z.row(r) /= z.row(r).sum();
+// X' W X, its lower triangle.
+Matrix<double> squares_of(const Matrix<double>& x, const std::vector<double>& weight) {
+  Matrix<double> sum(x.columns, x.columns);
+  std::vector<double> weighted(x.rows);
+  for (std::size_t c = 0; c < x.columns; ++c) {
+    for (std::size_t r = 0; r < x.rows; ++r) weighted[r] = weight[r] * x(r, c);
+    for (std::size_t k = c; k < x.columns; ++k) sum(k, c) = dot(x.column(k), weighted.data(), x.rows);
   }
+  return sum;
+}
+
+// Each row of z becomes weight * (softmax of the row - y).
+void off_by(const Targets& targets, std::size_t first, std::size_t count, Matrix<double>& z) {
+  for (std::size_t r = 0; r < count; ++r) {
+    double most = z(r, 0), sum = 0;
+    for (std::size_t o = 1; o < z.columns; ++o) most = std::max(most, z(r, o));
+    for (std::size_t o = 0; o < z.columns; ++o) {
+      z(r, o) = static_cast<double>(exp(static_cast<float>(z(r, o) - most)));
+      sum += z(r, o);
+    }
+    for (std::size_t o = 0; o < z.columns; ++o)
+      z(r, o) = targets.weight[first + r] * (z(r, o) / sum - targets.y(first + r, o));
+  }
+}
+
+// Of the weighted cross-entropy of x b, without a penalty.
+Matrix<double> gradient_of(const Matrix<double>& x, const Targets& targets, const Matrix<double>& b) {
+  Matrix<double> gradient(b.rows, b.columns), off(kRowsTogether, b.columns);
+  for (std::size_t first = 0; first < x.rows; first += kRowsTogether) {
+    const std::size_t count = std::min(kRowsTogether, x.rows - first);
+    std::fill(off.values.begin(), off.values.end(), 0.0);
+    for (std::size_t o = 0; o < b.columns; ++o)
+      for (std::size_t c = 0; c < x.columns; ++c) add_scaled(b(c, o), x.column(c) + first, count, off.column(o));
+    off_by(targets, first, count, off);
+    for (std::size_t o = 0; o < b.columns; ++o)
+      for (std::size_t c = 0; c < x.columns; ++c) gradient(c, o) += dot(x.column(c) + first, off.column(o), count);
+  }
+  return gradient;
 }
 
 // Minimises the weighted cross-entropy plus half the ridge times the squared weights: accelerated descent in the metric
 // of a bound of the second derivative, which is the same in every iteration.
-MatrixXd logistic(const MatrixXd& x, const Targets& targets, double ridge) {
-  const Index columns = x.cols();
-  VectorXd penalty = VectorXd::Constant(columns, ridge);
-  penalty[columns - 1] = kConstantPenalty * static_cast<double>(x.rows());
-  MatrixXd bound = 0.5 * (x.transpose() * targets.weight.asDiagonal() * x);
-  bound.diagonal() += penalty;
-  const Eigen::LLT<MatrixXd> solver(bound);
-  MatrixXd b = MatrixXd::Zero(columns, targets.y.cols()), ahead = b;
+Matrix<double> logistic(const Matrix<double>& x, const Targets& targets, double ridge) {
+  std::vector<double> penalty(x.columns, ridge);
+  penalty.back() = kConstantPenalty * static_cast<double>(x.rows);
+  Matrix<double> bound = squares_of(x, targets.weight);
+  for (double& v : bound.values) v *= 0.5;
+  for (std::size_t c = 0; c < x.columns; ++c) bound(c, c) += penalty[c];
+  factorise(bound);
+  Matrix<double> b(x.columns, targets.y.columns), ahead = b;
   double momentum = 1;
   for (int i = 0; i < kMostIterations; ++i) {
-    MatrixXd off = x * ahead;
-    softmax_rows(off);
-    off -= targets.y;
-    const MatrixXd gradient = x.transpose() * (targets.weight.asDiagonal() * off) + penalty.asDiagonal() * ahead;
-    const MatrixXd next = ahead - solver.solve(gradient);
-    const MatrixXd step = next - b;
-    if ((ahead - next).cwiseProduct(step).sum() > 0) momentum = 1;  // it went too far
+    Matrix<double> back = gradient_of(x, targets, ahead);
+    for (std::size_t o = 0; o < b.columns; ++o)
+      for (std::size_t c = 0; c < b.rows; ++c) back(c, o) += penalty[c] * ahead(c, o);
+    solve(bound, back);
+    double uphill = 0, most = 0;
+    Matrix<double> next = ahead, step = b;
+    for (std::size_t k = 0; k < b.values.size(); ++k) {
+      next.values[k] -= back.values[k];
+      step.values[k] = next.values[k] - b.values[k];
+      uphill += back.values[k] * step.values[k];
+      most = std::max(most, std::abs(step.values[k]));
+    }
+    if (uphill > 0) momentum = 1;  // it went too far
     const double after = 0.5 * (1 + std::sqrt(1 + 4 * momentum * momentum));
-    ahead = next + (momentum - 1) / after * step;
+    for (std::size_t k = 0; k < b.values.size(); ++k)
+      ahead.values[k] = next.values[k] + (momentum - 1) / after * step.values[k];
     momentum = after;
-    b = next;
-    if (step.cwiseAbs().maxCoeff() < kSmallStep) break;
+    b = std::move(next);
+    if (most < kSmallStep) break;
   }
   return b;
 }
 
-MatrixXd least_squares(const MatrixXd& x, const Targets& targets, double ridge) {
-  MatrixXd normal = x.transpose() * targets.weight.asDiagonal() * x;
-  normal.diagonal().array() += ridge;
-  normal(x.cols() - 1, x.cols() - 1) -= ridge;
-  return Eigen::LLT<MatrixXd>(normal).solve(x.transpose() * (targets.weight.asDiagonal() * targets.y));
+Matrix<double> least_squares(const Matrix<double>& x, const Targets& targets, double ridge) {
+  Matrix<double> normal = squares_of(x, targets.weight), b(x.columns, targets.y.columns);
+  for (std::size_t c = 0; c + 1 < x.columns; ++c) normal(c, c) += ridge;
+  std::vector<double> weighted(x.rows);
+  for (std::size_t o = 0; o < b.columns; ++o) {
+    for (std::size_t r = 0; r < x.rows; ++r) weighted[r] = targets.weight[r] * targets.y(r, o);
+    for (std::size_t c = 0; c < x.columns; ++c) b(c, o) = dot(x.column(c), weighted.data(), x.rows);
+  }
+  factorise(normal);
+  solve(normal, b);
+  return b;
 }
 
 }  // namespace
 
-Targets targets_of(const Sequences& data, const Rows& rows) {
+Targets targets_of(const Sequences& data, const TargetRows& rows) {
   Targets targets;
   targets.classes = !data.label.empty();
   const auto n_y = static_cast<std::size_t>(data.n_y);
-  targets.y = MatrixXd::Zero(static_cast<Index>(rows.count()), static_cast<Index>(n_y));
-  targets.weight = VectorXd(static_cast<Index>(rows.count()));
+  targets.y = Matrix<double>(rows.count(), n_y);
+  double sum = 0;
   for (std::size_t r = 0; r < rows.count(); ++r) {
     const auto t = static_cast<std::size_t>(rows.step[r]);
-    const auto row = static_cast<Index>(r);
-    targets.weight[row] = static_cast<double>(data.weight[t]);
+    targets.weight.push_back(static_cast<double>(data.weight[t]));
+    sum += targets.weight.back();
     if (targets.classes)
-      targets.y(row, data.label[t]) = 1;
+      targets.y(r, static_cast<std::size_t>(data.label[t])) = 1;
     else
-      for (std::size_t o = 0; o < n_y; ++o)
-        targets.y(row, static_cast<Index>(o)) = static_cast<double>(data.value[t * n_y + o]);
+      for (std::size_t o = 0; o < n_y; ++o) targets.y(r, o) = static_cast<double>(data.value[t * n_y + o]);
   }
-  targets.weight /= targets.weight.mean();
+  for (double& w : targets.weight) w *= static_cast<double>(rows.count()) / sum;
   return targets;
 }
 
-std::vector<Index> choose_columns(const MatrixXf& table, const Targets& targets, int count, int threads,
-                                  const std::function<bool()>& stop) {
+std::vector<std::size_t> choose_columns(const Matrix<float>& table, const Targets& targets, int count, int threads,
+                                        const std::function<bool()>& stop) {
   Unexplained u = begin(table, targets);
-  const Index columns = table.cols(), parts = (columns + kColumnsTogether - 1) / kColumnsTogether;
-  MatrixXf directions(table.rows(), count);
-  VectorXf explained(columns), direction;
-  Eigen::RowVectorXf answer;
-  std::vector<Index> chosen;
+  const std::size_t parts = (table.columns + kColumnsTogether - 1) / kColumnsTogether;
+  Matrix<float> directions(table.rows, static_cast<std::size_t>(count));
+  std::vector<float> explained(table.columns), direction, answer(u.along.rows);
+  std::vector<std::size_t> chosen;
   while (static_cast<int>(chosen.size()) < count && !stop()) {
-    parallel_for(static_cast<std::size_t>(parts), threads, [&](std::size_t part, int) {
-      const Index first = static_cast<Index>(part) * kColumnsTogether;
-      update_columns(direction, answer, first, std::min(kColumnsTogether, columns - first), u, explained);
+    parallel_for(parts, threads, [&](std::size_t part, int) {
+      const std::size_t first = part * kColumnsTogether;
+      update_columns(direction, answer, first, std::min(first + kColumnsTogether, table.columns), u, explained);
     });
-    Index best = 0;
-    if (!(explained.maxCoeff(&best) > 0)) break;
-    const auto so_far = static_cast<Index>(chosen.size());
-    direction = new_direction(directions, so_far, u.columns.col(best));
-    directions.col(so_far) = direction;
-    answer = direction.transpose() * u.targets;
-    u.targets.noalias() -= direction * answer;
-    u.usable[static_cast<std::size_t>(best)] = 0;
-    chosen.push_back(best);
+    const auto best = std::max_element(explained.begin(), explained.end());
+    if (!(*best > 0)) break;
+    const auto c = static_cast<std::size_t>(best - explained.begin());
+    direction = new_direction(directions, chosen.size(), u.columns.column(c));
+    std::copy(direction.begin(), direction.end(), directions.column(chosen.size()));
+    for (std::size_t o = 0; o < answer.size(); ++o) {
+      answer[o] = dot(direction.data(), u.targets.column(o), table.rows);
+      add_scaled(-answer[o], direction.data(), table.rows, u.targets.column(o));
+    }
+    u.usable[c] = 0;
+    chosen.push_back(c);
   }
   return chosen;
 }
 
-MatrixXd learn_answer(const MatrixXf& table, const std::vector<Index>& columns, std::size_t count,
-                      const Targets& targets, double ridge) {
+Matrix<double> learn_answer(const Matrix<float>& table, const std::vector<std::size_t>& columns, std::size_t count,
+                            const Targets& targets, double ridge) {
   const Standardised s = standardise(table, columns, count, targets.weight);
-  MatrixXd answer = targets.classes ? logistic(s.x, targets, ridge) : least_squares(s.x, targets, ridge);
-  const Index k = s.mean.size();
-  for (Index c = 0; c < k; ++c) {
-    answer.row(c) /= s.spread[c];
-    answer.row(k) -= s.mean[c] * answer.row(c);
-  }
+  Matrix<double> answer = targets.classes ? logistic(s.x, targets, ridge) : least_squares(s.x, targets, ridge);
+  for (std::size_t o = 0; o < answer.columns; ++o)
+    for (std::size_t c = 0; c < count; ++c) {
+      answer(c, o) /= s.spread[c];
+      answer(count, o) -= s.mean[c] * answer(c, o);
+    }
   return answer;
 }
 

@@ -5,29 +5,28 @@
 #include <functional>
 #include <vector>
 
-#include <Eigen/Core>
-
 #include "remede/data/sequences.h"
 #include "remede/train/patterns/features.h"
+#include "remede/train/patterns/matrix.h"
 
 namespace remede::patterns {
 
 // What is to be explained: one column per class or value; and how much each row counts, 1 on average.
 struct Targets {
-  Eigen::MatrixXd y;       // (rows, n_y) 1 for the class, or the value
-  Eigen::VectorXd weight;  // (rows)
+  Matrix<double> y;            // (rows, n_y) 1 for the class, or the value
+  std::vector<double> weight;  // (rows)
   bool classes = false;
 };
-Targets targets_of(const Sequences& data, const Rows& rows);
+Targets targets_of(const Sequences& data, const TargetRows& rows);
 
 // Numbers of columns in the order in which they are chosen: each explains most of what those before it leave. Fewer
 // than `count` where nothing is left, or stop() says so.
-std::vector<Eigen::Index> choose_columns(const Eigen::MatrixXf& table, const Targets& targets, int count, int threads,
-                                         const std::function<bool()>& stop);
+std::vector<std::size_t> choose_columns(const Matrix<float>& table, const Targets& targets, int count, int threads,
+                                        const std::function<bool()>& stop);
 
 // (columns + 1, n_y) Weights of the first `count` of the columns, the constant last: a regularised logistic regression,
 // or a linear one.
-Eigen::MatrixXd learn_answer(const Eigen::MatrixXf& table, const std::vector<Eigen::Index>& columns, std::size_t count,
-                             const Targets& targets, double ridge);
+Matrix<double> learn_answer(const Matrix<float>& table, const std::vector<std::size_t>& columns, std::size_t count,
+                            const Targets& targets, double ridge);
 
 }  // namespace remede::patterns

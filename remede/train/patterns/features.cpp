@@ -6,15 +6,13 @@
 #include <numeric>
 
 #include "remede/base/arithmetic.h"
+#include "remede/base/lanes.h"
 #include "remede/base/threads.h"
 #include "remede/train/scaling.h"
 
 namespace remede::patterns {
 namespace {
 
-using Eigen::Index;
-
-constexpr std::size_t kLanes = 16;              // sequences side by side
 constexpr std::size_t kPatternsTogether = 256;  // what a thread works on
 constexpr std::size_t kSamples = 2048;          // steps from which thresholds are drawn,
 constexpr double kSampledNumbers = 2e7;         // fewer where there are many inputs
@@ -22,14 +20,15 @@ constexpr int kMostInputsRead = 3;              // by one pattern
 constexpr double kBalanced = 0.7;               // share of the patterns whose weights of an input add up to zero
 constexpr double kLowestQuantile = 0.05;  // thresholds lie between this quantile of the sum and that far from the top
 
-using Lanes = std::array<float, kLanes>;
+constexpr std::size_t kWidth = kLanes;  // sequences side by side
+using Lanes = std::array<float, kWidth>;
 
-// Up to kLanes sequences, walked together from their first steps on.
+// Up to kWidth sequences, walked together from their first steps on.
 class Walk {
  public:
-  Walk(const Sequences& data, const Basis& basis, const Rows& rows, std::size_t pack)
+  Walk(const Sequences& data, const Basis& basis, const TargetRows& rows, std::size_t pack)
       : data_(data), basis_(basis), v_(basis.size()) {
-    for (std::size_t i = pack * kLanes; i < std::min((pack + 1) * kLanes, rows.sequences.size()); ++i) {
+    for (std::size_t i = pack * kWidth; i < std::min((pack + 1) * kWidth, rows.sequences.size()); ++i) {
       const auto begin = data.offset[rows.sequences[i]];
       begin_.push_back(static_cast<std::size_t>(begin));
       length_.push_back(static_cast<std::size_t>(rows.step[rows.first_row[i + 1] - 1] + 1 - begin));
@@ -44,7 +43,7 @@ class Walk {
 
   // Step t, after step t - 1. A sequence that has ended keeps its values.
   void step(std::size_t t) {
-    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+    for (std::size_t lane = 0; lane < kWidth; ++lane) {
       now_[lane] = active(lane, t) ? 1.0F : 0.0F;
       if (!active(lane, t)) continue;
       const std::size_t row = (begin_[lane] + t) * basis_.n_x;
@@ -64,7 +63,7 @@ class Walk {
     if (t == 0)
       to = from;
     else
-      for (std::size_t lane = 0; lane < kLanes; ++lane) to[lane] += now_[lane] * share * (from[lane] - to[lane]);
+      for (std::size_t lane = 0; lane < kWidth; ++lane) to[lane] += now_[lane] * share * (from[lane] - to[lane]);
   }
 
   const Sequences& data_;
@@ -75,7 +74,7 @@ class Walk {
   std::size_t longest_ = 0;
 };
 
-std::size_t packs_of(const Rows& rows) { return (rows.sequences.size() + kLanes - 1) / kLanes; }
+std::size_t packs_of(const TargetRows& rows) { return (rows.sequences.size() + kWidth - 1) / kWidth; }
 
 // n numbers between the two, evenly spaced on a logarithmic scale.
 float between(double first, double last, double at) {
@@ -117,17 +116,17 @@ float sum_of(const Pattern& p, const float* values) {
 }
 
 // (samples, basis)
-std::vector<float> sample_basis(const Sequences& data, const Basis& basis, const Rows& rows, int threads) {
+std::vector<float> sample_basis(const Sequences& data, const Basis& basis, const TargetRows& rows, int threads) {
   std::size_t steps = 0;
   for (const std::uint32_t s : rows.sequences) steps += data.length(s);
-  const std::size_t most = std::clamp(static_cast<std::size_t>(kSampledNumbers) / basis.size(), kLanes, kSamples);
+  const std::size_t most = std::clamp(static_cast<std::size_t>(kSampledNumbers) / basis.size(), kWidth, kSamples);
   const std::size_t every = std::max<std::size_t>(1, steps / most);
   std::vector<std::vector<float>> of_pack(packs_of(rows));
   parallel_for(of_pack.size(), threads, [&](std::size_t pack, int) {
     Walk walk(data, basis, rows, pack);
     for (std::size_t t = 0, seen = pack; t < walk.longest(); ++t) {
       walk.step(t);
-      for (std::size_t lane = 0; lane < kLanes; ++lane) {
+      for (std::size_t lane = 0; lane < kWidth; ++lane) {
         if (!walk.active(lane, t) || ++seen % every != 0) continue;
         for (const Lanes& v : walk.values()) of_pack[pack].push_back(v[lane]);
       }
@@ -140,7 +139,7 @@ std::vector<float> sample_basis(const Sequences& data, const Basis& basis, const
 
 // What a cell holds after a step in which its pattern has the sum a.
 void collect(const Pattern& p, const Lanes& a, const Lanes& now, bool first, Lanes& level) {
-  for (std::size_t lane = 0; lane < kLanes; ++lane) {
+  for (std::size_t lane = 0; lane < kWidth; ++lane) {
     const float in = a[lane] > 0.0F ? a[lane] : 0.0F;
     const float change = p.share == 0.0F ? in : first ? in - level[lane] : p.share * (in - level[lane]);
     level[lane] += now[lane] * change;
@@ -148,13 +147,14 @@ void collect(const Pattern& p, const Lanes& a, const Lanes& now, bool first, Lan
 }
 
 // The patterns from `begin` on, and, with the first of them, the basis.
-void measure_part(const Sequences& data, const Basis& basis, const Rows& rows, const std::vector<Pattern>& patterns,
-                  std::size_t pack, std::size_t begin, const std::function<bool()>& stop, Eigen::MatrixXf& table) {
+void measure_part(const Sequences& data, const Basis& basis, const TargetRows& rows,
+                  const std::vector<Pattern>& patterns, std::size_t pack, std::size_t begin,
+                  const std::function<bool()>& stop, Matrix<float>& table) {
   const std::size_t end = std::min(begin + kPatternsTogether, patterns.size());
   Walk walk(data, basis, rows, pack);
   std::vector<Lanes> level(end - begin, Lanes{});
-  std::array<std::uint32_t, kLanes> row{};
-  for (std::size_t lane = 0; lane < walk.lanes(); ++lane) row[lane] = rows.first_row[pack * kLanes + lane];
+  std::array<std::uint32_t, kWidth> row{};
+  for (std::size_t lane = 0; lane < walk.lanes(); ++lane) row[lane] = rows.first_row[pack * kWidth + lane];
   for (std::size_t t = 0; t < walk.longest() && !stop(); ++t) {
     walk.step(t);
     const std::vector<Lanes>& v = walk.values();
@@ -162,17 +162,17 @@ void measure_part(const Sequences& data, const Basis& basis, const Rows& rows, c
       Lanes a;
       a.fill(-patterns[p].threshold);
       for (const Term& term : patterns[p].terms)
-        for (std::size_t lane = 0; lane < kLanes; ++lane) a[lane] += term.weight * v[term.source][lane];
+        for (std::size_t lane = 0; lane < kWidth; ++lane) a[lane] += term.weight * v[term.source][lane];
       collect(patterns[p], a, walk.now(), t == 0, level[p - begin]);
     }
     for (std::size_t lane = 0; lane < walk.lanes(); ++lane) {
-      const std::size_t i = pack * kLanes + lane;
+      const std::size_t i = pack * kWidth + lane;
       if (row[lane] == rows.first_row[i + 1]) continue;
       if (rows.step[row[lane]] != data.offset[rows.sequences[i]] + static_cast<std::int64_t>(t)) continue;
-      const auto at = static_cast<Index>(row[lane]++);
-      for (std::size_t p = begin; p < end; ++p) table(at, static_cast<Index>(p)) = level[p - begin][lane];
+      const std::size_t at = row[lane]++;
+      for (std::size_t p = begin; p < end; ++p) table(at, p) = level[p - begin][lane];
       for (std::size_t source = 0; begin == 0 && source < v.size(); ++source)
-        table(at, static_cast<Index>(patterns.size() + source)) = v[source][lane];
+        table(at, patterns.size() + source) = v[source][lane];
     }
   }
 }
@@ -201,8 +201,8 @@ Basis make_basis(const Sequences& data, std::span<const float> fill, const Patte
   return b;
 }
 
-Rows choose_rows(const Sequences& data, std::size_t most) {
-  Rows rows;
+TargetRows choose_rows(const Sequences& data, std::size_t most) {
+  TargetRows rows;
   rows.whole = has_whole_targets(data);
   const auto targets =
       static_cast<std::size_t>(std::count_if(data.weight.begin(), data.weight.end(), [](float w) { return w > 0.0F; }));
@@ -222,26 +222,28 @@ Rows choose_rows(const Sequences& data, std::size_t most) {
   return rows;
 }
 
-std::size_t steps_to_walk(const Sequences& data, const Rows& rows) {
+std::size_t steps_to_walk(const Sequences& data, const TargetRows& rows) {
   std::size_t steps = 0;
-  for (std::size_t begin = 0; begin < rows.sequences.size(); begin += kLanes) {
+  for (std::size_t begin = 0; begin < rows.sequences.size(); begin += kWidth) {
     std::size_t longest = 0;
-    for (std::size_t i = begin; i < std::min(begin + kLanes, rows.sequences.size()); ++i)
+    for (std::size_t i = begin; i < std::min(begin + kWidth, rows.sequences.size()); ++i)
       longest = std::max(longest, data.length(rows.sequences[i]));
     steps += longest;
   }
   return steps;
 }
 
-std::vector<Pattern> draw_patterns(const Sequences& data, const Basis& basis, const Rows& rows, int count,
+std::vector<Pattern> draw_patterns(const Sequences& data, const Basis& basis, const TargetRows& rows, int count,
                                    const PatternOptions& options, Random& random, int threads) {
   std::vector<Pattern> patterns;
+  patterns.reserve(static_cast<std::size_t>(count));
   std::vector<std::size_t> inputs(basis.n_x);
   std::iota(inputs.begin(), inputs.end(), std::size_t{0});
   for (int i = 0; i < count; ++i) patterns.push_back(draw_pattern(basis, rows.whole, options, random, inputs));
   const std::vector<float> samples = sample_basis(data, basis, rows, threads);
   const std::size_t sampled = samples.size() / basis.size();
   std::vector<double> quantile;
+  quantile.reserve(patterns.size());
   for (int i = 0; i < count; ++i) quantile.push_back(random.uniform(kLowestQuantile, 1 - kLowestQuantile));
   parallel_for(patterns.size(), threads, [&](std::size_t p, int) {
     std::vector<float> sums(sampled);
@@ -253,9 +255,9 @@ std::vector<Pattern> draw_patterns(const Sequences& data, const Basis& basis, co
   return patterns;
 }
 
-Eigen::MatrixXf measure(const Sequences& data, const Basis& basis, const Rows& rows,
-                        const std::vector<Pattern>& patterns, int threads, const std::function<bool()>& stop) {
-  Eigen::MatrixXf table(static_cast<Index>(rows.count()), static_cast<Index>(patterns.size() + basis.size()));
+Matrix<float> measure(const Sequences& data, const Basis& basis, const TargetRows& rows,
+                      const std::vector<Pattern>& patterns, int threads, const std::function<bool()>& stop) {
+  Matrix<float> table(rows.count(), patterns.size() + basis.size());
   const std::size_t parts = std::max<std::size_t>(1, (patterns.size() + kPatternsTogether - 1) / kPatternsTogether);
   parallel_for(packs_of(rows) * parts, threads, [&](std::size_t at, int) {
     measure_part(data, basis, rows, patterns, at / parts, at % parts * kPatternsTogether, stop, table);

@@ -7,10 +7,9 @@
 #include <span>
 #include <vector>
 
-#include <Eigen/Core>
-
 #include "remede/base/random.h"
 #include "remede/data/sequences.h"
+#include "remede/train/patterns/matrix.h"
 #include "remede/train/patterns/patterns.h"
 
 namespace remede::patterns {
@@ -47,24 +46,24 @@ struct Pattern {
 };
 
 // The targets that are learned from, in the order of the data.
-struct Rows {
+struct TargetRows {
   std::vector<std::uint32_t> sequences;  // that have some of them
   std::vector<std::uint32_t> first_row;  // (sequences + 1) number of a sequence's first row
   std::vector<std::int64_t> step;        // (rows) in the data
   bool whole = false;                    // every sequence of the data has its only target at its last step
   std::size_t count() const { return step.size(); }
 };
-Rows choose_rows(const Sequences& data, std::size_t most);
+TargetRows choose_rows(const Sequences& data, std::size_t most);
 
 // Steps that measure() walks through, sequences side by side counted once.
-std::size_t steps_to_walk(const Sequences& data, const Rows& rows);
+std::size_t steps_to_walk(const Sequences& data, const TargetRows& rows);
 
 // With thresholds at random quantiles of each pattern's sum over some steps of the data.
-std::vector<Pattern> draw_patterns(const Sequences& data, const Basis& basis, const Rows& rows, int count,
+std::vector<Pattern> draw_patterns(const Sequences& data, const Basis& basis, const TargetRows& rows, int count,
                                    const PatternOptions& options, Random& random, int threads);
 
 // (rows, patterns + basis): what the cells of the patterns hold, then the basis. Incomplete where stop() says so.
-Eigen::MatrixXf measure(const Sequences& data, const Basis& basis, const Rows& rows,
-                        const std::vector<Pattern>& patterns, int threads, const std::function<bool()>& stop);
+Matrix<float> measure(const Sequences& data, const Basis& basis, const TargetRows& rows,
+                      const std::vector<Pattern>& patterns, int threads, const std::function<bool()>& stop);
 
 }  // namespace remede::patterns

@@ -7,9 +7,9 @@
 #include "remede/base/threads.h"
 #include "remede/train/patterns/answer.h"
 #include "remede/train/patterns/features.h"
+#include "remede/train/patterns/matrix.h"
 #include "remede/train/patterns/patterns.h"
 #include "remede/train/patterns/tree.h"
-#include "remede/train/same_blocks.h"
 
 namespace remede {
 namespace {
@@ -29,8 +29,7 @@ bool is_finite(const Tree& tree) {
 std::vector<Tree> learn_patterns(const Sequences& data, std::span<const float> fill, std::span<const int> counts,
                                  const PatternOptions& options, int threads, const std::function<bool()>& stop) {
   using namespace patterns;
-  use_same_blocks();
-  const Rows rows = choose_rows(data, options.rows);
+  const TargetRows rows = choose_rows(data, options.rows);
   std::vector<int> wanted;
   for (const int count : counts)
     if (2 * static_cast<std::size_t>(count) <= rows.count()) wanted.push_back(count);
@@ -40,9 +39,9 @@ std::vector<Tree> learn_patterns(const Sequences& data, std::span<const float> f
   const double affordable = options.work / static_cast<double>(steps_to_walk(data, rows));
   const int drawn = static_cast<int>(std::min<double>(options.drawn, affordable));
   const std::vector<Pattern> drawn_patterns = draw_patterns(data, basis, rows, drawn, options, random, threads);
-  const Eigen::MatrixXf table = measure(data, basis, rows, drawn_patterns, threads, stop);
+  const Matrix<float> table = measure(data, basis, rows, drawn_patterns, threads, stop);
   const Targets targets = targets_of(data, rows);
-  const std::vector<Eigen::Index> columns = choose_columns(table, targets, wanted.back(), threads, stop);
+  const std::vector<std::size_t> columns = choose_columns(table, targets, wanted.back(), threads, stop);
   if (stop()) return {};
   // Targets of one sequence resemble one another: together they say about as much as one.
   const double ridge = options.ridge * static_cast<double>(rows.count()) / static_cast<double>(rows.sequences.size());
@@ -50,7 +49,7 @@ std::vector<Tree> learn_patterns(const Sequences& data, std::span<const float> f
   parallel_for(wanted.size(), threads, [&](std::size_t i, int) {
     const auto count = static_cast<std::size_t>(wanted[i]);
     if (columns.size() < count || stop()) return;
-    const Eigen::MatrixXd answer = learn_answer(table, columns, count, targets, ridge);
+    const Matrix<double> answer = learn_answer(table, columns, count, targets, ridge);
     Tree tree = make_tree(basis, drawn_patterns, columns, count, answer, targets.classes);
     if (is_finite(tree)) found[i] = std::move(tree);
   });

@@ -10,10 +10,6 @@
 namespace remede::patterns {
 namespace {
 
-using Eigen::Index;
-using Eigen::MatrixXd;
-using Eigen::VectorXd;
-
 constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
 
 float tap_of(float share) {
@@ -22,12 +18,12 @@ float tap_of(float share) {
 
 class TreeMaker {
  public:
-  TreeMaker(const Basis& basis, const std::vector<Pattern>& patterns, const std::vector<Index>& columns,
-            std::size_t count, const MatrixXd& answer)
-      : basis_(basis), patterns_(patterns), answer_(answer), cell_(basis.size(), kNone) {
+  TreeMaker(const Basis& basis, const std::vector<Pattern>& patterns, const std::vector<std::size_t>& columns,
+            std::size_t count, const Matrix<double>& answer)
+      : basis_(basis), answer_(answer), cell_(basis.size(), kNone) {
     std::size_t collectors = 0;
     for (std::size_t i = 0; i < count; ++i) {
-      const auto c = static_cast<std::size_t>(columns[i]);
+      const std::size_t c = columns[i];
       if (c >= patterns.size()) {
         need(c - patterns.size());
         continue;
@@ -38,27 +34,28 @@ class TreeMaker {
     averages_ = static_cast<std::size_t>(std::count(cell_.begin(), cell_.end(), std::size_t{0}));
     allocate(averages_ + collectors);
     make_averages();
-    output_ = answer.row(answer.rows() - 1);
+    for (std::size_t o = 0; o < answer.columns; ++o) output_.push_back(answer(count, o));
     std::size_t cell = averages_;
     for (std::size_t i = 0; i < count; ++i) {
-      const auto c = static_cast<std::size_t>(columns[i]);
+      const std::size_t c = columns[i];
       if (c < patterns.size())
-        make_collector(cell++, patterns[c], static_cast<Index>(i));
+        make_collector(cell++, patterns[c], i);
       else
-        read(c - patterns.size(), static_cast<Index>(i));
+        read(c - patterns.size(), i);
     }
   }
 
   Tree finish(bool classes) {
     if (classes && tree_.n_y == 2) {  // only the second has a score: the first one's is 0
-      linear_.row(1) -= linear_.row(0);
-      linear_.row(0).setZero();
+      for (std::size_t i = 0; i < linear_.rows; ++i) {
+        linear_(i, 1) -= linear_(i, 0);
+        linear_(i, 0) = 0;
+      }
       output_[1] -= output_[0];
       output_[0] = 0;
     }
-    for (Index o = 0; o < output_.size(); ++o) tree_.output.push_back(static_cast<float>(output_[o]));
-    for (Index o = 0; o < linear_.rows(); ++o)
-      for (Index i = 0; i < linear_.cols(); ++i) tree_.cells.linear.push_back(static_cast<float>(linear_(o, i)));
+    for (const double v : output_) tree_.output.push_back(static_cast<float>(v));
+    for (const double v : linear_.values) tree_.cells.linear.push_back(static_cast<float>(v));
     return std::move(tree_);
   }
 
@@ -70,7 +67,7 @@ class TreeMaker {
 
   void allocate(std::size_t cells) {
     tree_.n_x = static_cast<int>(basis_.n_x);
-    tree_.n_y = static_cast<int>(answer_.cols());
+    tree_.n_y = static_cast<int>(answer_.columns);
     tree_.n_m = static_cast<int>(cells);
     tree_.form.memory = Memory::kLaws;
     Cells& c = tree_.cells;
@@ -83,7 +80,7 @@ class TreeMaker {
     c.tap_level.assign(cells, 0.0F);
     c.tap_leaf.assign(cells, 0.0F);
     c.first.assign(cells, 0);
-    linear_ = MatrixXd::Zero(answer_.cols(), static_cast<Index>(basis_.n_x + 2 * cells));
+    linear_ = Matrix<double>(basis_.n_x + 2 * cells, answer_.columns);
   }
 
   // In the order of the basis, in which every average stands behind the one before it. They start at their first value.
@@ -110,7 +107,7 @@ class TreeMaker {
   }
 
   // Its largest weight is 1 or -1.
-  void make_collector(std::size_t k, const Pattern& pattern, Index row) {
+  void make_collector(std::size_t k, const Pattern& pattern, std::size_t row) {
     double bias = -static_cast<double>(pattern.threshold), unit = 0;
     for (const Term& term : pattern.terms) {
       const std::size_t i = basis_.input_of(term.source);
@@ -131,35 +128,34 @@ class TreeMaker {
       c.first[k] = 1;
       c.tap[k] = tap_of(pattern.share);
     }
-    linear_.col(level_of(k)) = answer_.row(row) * unit;
+    for (std::size_t o = 0; o < answer_.columns; ++o) linear_(level_of(k), o) = answer_(row, o) * unit;
   }
 
-  Index level_of(std::size_t k) const {
-    return static_cast<Index>(basis_.n_x + static_cast<std::size_t>(tree_.n_m) + k);
-  }
+  std::size_t level_of(std::size_t k) const { return basis_.n_x + static_cast<std::size_t>(tree_.n_m) + k; }
 
   // An average at the step of the answer, or the input there.
-  void read(std::size_t source, Index row) {
-    const std::size_t i = basis_.input_of(source);
-    const VectorXd weight = answer_.row(row) / static_cast<double>(basis_.scale[i]);
-    output_ -= weight * static_cast<double>(basis_.shift[i]);
-    linear_.col(source < basis_.n_x ? static_cast<Index>(source) : level_of(cell_[source])) += weight;
+  void read(std::size_t source, std::size_t row) {
+    const std::size_t i = basis_.input_of(source), at = source < basis_.n_x ? source : level_of(cell_[source]);
+    for (std::size_t o = 0; o < answer_.columns; ++o) {
+      const double weight = answer_(row, o) / static_cast<double>(basis_.scale[i]);
+      output_[o] -= weight * static_cast<double>(basis_.shift[i]);
+      linear_(at, o) += weight;
+    }
   }
 
   const Basis& basis_;
-  const std::vector<Pattern>& patterns_;
-  const MatrixXd& answer_;
+  const Matrix<double>& answer_;
   std::vector<std::size_t> cell_;  // (basis) of what is read
   std::size_t averages_ = 0;
-  MatrixXd linear_;  // (n_y, n_x + 2 K)
-  VectorXd output_;  // (n_y)
+  Matrix<double> linear_;       // (n_x + 2 K, n_y)
+  std::vector<double> output_;  // (n_y)
   Tree tree_;
 };
 
 }  // namespace
 
-Tree make_tree(const Basis& basis, const std::vector<Pattern>& patterns, const std::vector<Index>& columns,
-               std::size_t count, const MatrixXd& answer, bool classes) {
+Tree make_tree(const Basis& basis, const std::vector<Pattern>& patterns, const std::vector<std::size_t>& columns,
+               std::size_t count, const Matrix<double>& answer, bool classes) {
   return TreeMaker(basis, patterns, columns, count, answer).finish(classes);
 }
 

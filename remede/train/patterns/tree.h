@@ -4,16 +4,15 @@
 #include <cstddef>
 #include <vector>
 
-#include <Eigen/Core>
-
 #include "remede/model/tree.h"
 #include "remede/train/patterns/features.h"
+#include "remede/train/patterns/matrix.h"
 
 namespace remede::patterns {
 
 // In the units of the file. columns: numbers of patterns, and behind them of the basis; the first `count` are read.
 // answer: (count + 1, n_y) their weights, the constant last.
-Tree make_tree(const Basis& basis, const std::vector<Pattern>& patterns, const std::vector<Eigen::Index>& columns,
-               std::size_t count, const Eigen::MatrixXd& answer, bool classes);
+Tree make_tree(const Basis& basis, const std::vector<Pattern>& patterns, const std::vector<std::size_t>& columns,
+               std::size_t count, const Matrix<double>& answer, bool classes);
 
 }  // namespace remede::patterns
