@@ -45,8 +45,8 @@ bool prepare_column(const std::vector<float>& weight, const std::vector<float>& 
 Unexplained begin(const Matrix<float>& table, const Targets& targets) {
   Unexplained u;
   const std::vector<float> weight(targets.weight.begin(), targets.weight.end());
-  std::vector<float> root;
-  for (const float w : weight) root.push_back(std::sqrt(w));
+  std::vector<float> root(weight.size());
+  std::transform(weight.begin(), weight.end(), root.begin(), [](float w) { return std::sqrt(w); });
   u.columns = table;
   for (std::size_t c = 0; c < table.columns; ++c) {
     float* column = u.columns.column(c);
