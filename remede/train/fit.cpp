@@ -154,7 +154,11 @@ double mean_solved_loss(const std::vector<Prepared>& folds, const Config& config
   return sum;
 }
 
-bool is_solved(const SearchResult& found, double solved) {
+// In the units of training, which are those of a finalist's loss.
+bool is_solved(const SearchResult& found, const std::vector<Prepared>& folds, const Recipe& recipe) {
+  double solved = 0;
+  for (const Prepared& fold : folds)
+    solved += solved_loss(fold.data.objective, fold.data.validation, recipe) / static_cast<double>(folds.size());
   return std::any_of(found.finalists.begin(), found.finalists.end(),
                      [&](const std::vector<Finalist>& start) { return mean_loss(start) <= solved; });
 }
@@ -345,7 +349,7 @@ Fit fit(const Dataset& training, const Dataset* validation, const Config& asked,
   SearchResult found;
   if (!direct.solved) {
     found = run_recipe(config, training.schema, folds, direct.signal_loss, small_seconds, session, rows);
-    if (!is_solved(found, mean_solved_loss(folds, config)) && !session.halt())
+    if (!is_solved(found, folds, config.recipe) && !session.halt())
       add_patterns(
           training.schema, folds, config, [&] { return session.halt(); }, direct);
     drop_hopeless(found, config.recipe, direct);

@@ -144,12 +144,14 @@ std::vector<Entry> candidate_entries(const std::vector<Candidate>& candidates, c
                                      const Config& config, const FrontierOptions& options) {
   const Prepared& data = *options.prepared;
   std::vector<std::pair<Entry, double>> wanted;  // with the tolerance of a smaller version
+  int finalists = 0;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     Entry e;
     e.model = candidates[i].copies.front();
     e.candidate = i;
-    const bool versions = i < static_cast<std::size_t>(config.recipe.small_versions) && config.simplify &&
-                          size_of(e.model).numbers <= config.recipe.small_versions_numbers;
+    // Models of patterns are learned in several sizes as it is.
+    const bool versions = !e.model.trees.front().has_laws() && ++finalists <= config.recipe.small_versions &&
+                          config.simplify && size_of(e.model).numbers <= config.recipe.small_versions_numbers;
     if (versions)
       for (const double times : {config.recipe.small_version_1, config.recipe.small_version_2})
         wanted.emplace_back(e, times);
