@@ -134,10 +134,19 @@ std::string sum_text(const Wording& words, float constant, std::vector<Term> ter
   return text;
 }
 
+// A tap that every leaf closes, or every leaf opens: the cell's own description says so.
+static bool is_fixed_tap(const Tree& tree, int k) {
+  const float offset = tree.cells.tap_leaf[cell_row(tree, 0, k)];
+  bool same = std::isinf(offset);
+  for (int leaf = 1; leaf < tree.leaf_count(); ++leaf)
+    same = same && tree.cells.tap_leaf[cell_row(tree, leaf, k)] == offset;
+  return same;
+}
+
 bool writes(const Wording& words, int leaf, int k) {
   const Tree& tree = *words.tree;
   const std::size_t row = cell_row(tree, leaf, k);
-  if (tree.has_laws()) return words.view.cell_in_use(k) && tree.cells.tap_leaf[row] != 0;
+  if (tree.has_laws()) return words.view.cell_in_use(k) && tree.cells.tap_leaf[row] != 0 && !is_fixed_tap(tree, k);
   if (tree.gate[row] == 0 || !words.view.cell_in_use(k)) return false;
   if (tree.form.write_rule == WriteRule::kBlend) return tree.blend[row] > 0;
   return bias_of(tree, leaf, k) != 0 || any_term(words, write_weights(tree, leaf, k));
