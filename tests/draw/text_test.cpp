@@ -1,5 +1,8 @@
 #include "remede/draw/text.h"
 
+#include <limits>
+#include <string>
+
 #include <gtest/gtest.h>
 
 #include "support/hand_built.h"
@@ -44,6 +47,15 @@ TEST(Text, SnowAndSoil) {
             "    in: max(0, -2.73 + 0.494 release(m1) + 0.185 rain); share: sigmoid(-2.6 + 0.02 m2)\n"
             "\n"
             "say flow = 0.3 + 0.79 release(m2) + 0.05 m2\n");
+}
+
+// The only leaf closes the tap: the cell's description says that it loses nothing, and the answer does not repeat it.
+TEST(Text, ATapThatEveryLeafClosesIsSaidOnce) {
+  Model model = test::model_of_snow();
+  model.trees[0].cells.tap_leaf[0] = -std::numeric_limits<float>::infinity();
+  const std::string text = to_text(model);
+  EXPECT_NE(text.find("loses nothing"), std::string::npos) << text;
+  EXPECT_EQ(text.find("the tap of"), std::string::npos) << text;
 }
 
 }  // namespace

@@ -351,6 +351,23 @@ TEST(PatternsSlow, AFitTakesThemWhereTheyAreBest) {
   EXPECT_GT(found, score(without.model, test.sequences).accuracy + 0.05);
 }
 
+// Whatever the unit of the target: what counts as solved was once compared in another one.
+TEST(PatternsSlow, AFitTakesThemInRegression) {
+  Dataset training = averages(60, 21), test = averages(60, 22);
+  for (Dataset* data : {&training, &test})
+    for (float& v : data->sequences.value) v *= 1000.0F;
+  Config config;
+  config.starts = 2;
+  config.updates = 5;
+  config.threads = 2;
+  config.accurate = true;
+  const Fit with = fit(training, nullptr, config);
+  config.recipe.pattern_sequences = 1000;
+  const Fit without = fit(training, nullptr, config);
+  EXPECT_GE(with.model.trees[0].n_m, 10);  // small models have fewer cells
+  EXPECT_LT(score(with.model, test.sequences).rmse, 0.5 * score(without.model, test.sequences).rmse);
+}
+
 TEST(PatternsSlow, AForestTakesOtherPatternsForEachTree) {
   const Dataset training = shapes(120, 13);
   Config config;
