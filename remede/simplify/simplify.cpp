@@ -57,6 +57,12 @@ std::string list_others(const std::vector<Removal>& removed) {
   return text;
 }
 
+// Whether there is a split or a write that might go.
+bool may_collapse(const Model& model) {
+  return std::any_of(model.trees.begin(), model.trees.end(),
+                     [](const Tree& tree) { return tree.inner_count() > 0 || !tree.has_laws(); });
+}
+
 }  // namespace
 
 Simplified simplify(const Model& model, const SimplifyOptions& options, const Sequences* training,
@@ -67,10 +73,11 @@ Simplified simplify(const Model& model, const SimplifyOptions& options, const Se
   ExactOptions keep_inputs = options.exact;  // the data have them all
   keep_inputs.drop_inputs = false;
   simplify_exactly(draft, keep_inputs);
-  const bool judged = options.collapse || options.drop_small || options.round_digits > 0;
+  const bool collapses = options.collapse && may_collapse(draft.model);
+  const bool judged = collapses || options.drop_small || options.round_digits > 0;  // takes time and memory
   Judge judge(draft.model, judged ? training : nullptr, judged ? validation : nullptr, options.tolerance);
   ExactOptions last = options.exact;
-  if (judge.has_data() && options.collapse)
+  if (judge.has_data() && collapses)
     while (collapse(draft, judge, options.close_writes) && simplify_exactly(draft, keep_inputs)) judge.restart();
   if (judge.has_targets() && options.drop_small) {
     drop_small(draft, judge);

@@ -21,8 +21,10 @@ using test::Result;
 using test::shell;
 using ::testing::HasSubstr;
 
-// The commands take data.csv unless they name their data. `kSmall` keeps a fit below half a second.
-const std::string kSmall = "--updates 80 --starts 2 --simplify no ";
+// The commands take data.csv unless they name their data. After so few updates a model of patterns, which takes none,
+// would be the best whatever the options of the search say. `kSmall` keeps a fit below half a second.
+const std::string kNoPatterns = "--recipe search.json ";
+const std::string kSmall = kNoPatterns + "--updates 80 --starts 2 --simplify no ";
 const std::string kPaper = "--recipe paper --updates 40 --simplify no ";
 
 enum class Outcome { kChanges, kRefused, kSame };
@@ -51,14 +53,16 @@ Cases parameter_cases() {
       {"--recipe",
        {changes("--updates 40 --simplify no ", "--recipe paper"),
         changes("--updates 40 --simplify no ", "--recipe gradtree")}},
-      {"--starts", {changes("--updates 40 --simplify no ", "--starts 3"), refused(kPaper, "--starts 3", "one start")}},
+      {"--starts",
+       {changes(kNoPatterns + "--updates 40 --simplify no ", "--starts 3"),
+        refused(kPaper, "--starts 3", "one start")}},
       {"--effort",
        {changes("--starts 2 --simplify no --form paper ", "--effort quick"),
         refused(kPaper, "--effort thorough", "--updates or --epochs fix")}},
       {"--simplify", {changes("--updates 40 --starts 2 ", "--simplify no")}},
       {"--improve",
-       {changes("--updates 100 --starts 4 ", "--improve no"), refused(kSmall, "--improve yes", "simplified tree"),
-        refused(kSmall, "--improve no", "simplified tree")}},
+       {changes(kNoPatterns + "--updates 100 --starts 4 ", "--improve no"),
+        refused(kSmall, "--improve yes", "simplified tree"), refused(kSmall, "--improve no", "simplified tree")}},
       {"--trees",
        {changes(kSmall, "--trees 2"), refused(kPaper, "--trees 2", "one tree"),
         refused(kSmall, "--trees 5", "at most as many as --starts")}},
@@ -208,6 +212,7 @@ class Options : public test::CliTest {
  protected:
   void SetUp() override {
     CliTest::SetUp();
+    write("search.json", R"({"base": "default", "pattern_sequences": 1000000000})");
     ASSERT_EQ(shell("$remede generate fixed-delay --sequences 120 --quiet -o data.csv && "
                     "$remede generate fixed-delay --sequences 60 --seed 9 --quiet -o other.csv && "
                     "$remede generate fixed-delay --sequences 40 --quiet -o few.csv && "
