@@ -91,6 +91,9 @@ class Story {
     const std::string sum = sum_text(words_, c_.bias[at_], gain_terms(words_, k_));
     story.gain = c_.law[at_] == Law::kAverage ? sum : fmt::format("max(0, {})", sum);
     story.share = share_formula();
+    story.half_life = half_life_text();
+    story.starts_at_first = c_.first[at_] != 0;
+    story.follows_last = follows_last();
     return story;
   }
 
@@ -231,6 +234,17 @@ class Story {
     add(open, "opens");
     add(shifted, "shifts");
     return text.empty() ? "" : "; the tree " + text;
+  }
+
+  bool follows_last() const {
+    if (k_ == 0 || c_.law[at_] != Law::kAverage || c_.law[at_ - 1] != Law::kAverage || !tap_is_fixed()) return false;
+    const Story last(words_, k_ - 1);
+    if (!last.tap_is_fixed() || last.fixed_share() != fixed_share() || c_.first[at_] != c_.first[at_ - 1]) return false;
+    const float* earlier = c_.earlier.data() + at_ * static_cast<std::size_t>(tree_.n_m);
+    const auto zero = [](float w) { return w == 0; };
+    const std::span<const float> inputs = row(c_.input);
+    return c_.bias[at_] == 0 && earlier[at_ - 1] == 1 && std::all_of(earlier, earlier + at_ - 1, zero) &&
+           std::all_of(inputs.begin(), inputs.end(), zero);
   }
 
   std::string half_life_text() const {

@@ -13,11 +13,14 @@ namespace remede {
 struct CellStory {
   int cell = 0;
   std::string name;
-  std::string kind;   // "store", "running average"
-  std::string words;  // "fills with rain, more when temp is low; loses 0.3% to 8% per step, more when temp is high"
-  std::string facts;  // "half-life 8 to 230 steps; holds 0 to 312; read by m2 and the answer"
-  std::string gain;   // "max(0, 3.45 + 0.675 rain - 0.338 temp)": what comes in, or what is followed
-  std::string share;  // "sigmoid(-4.5 + 0.1 temp - 0.0009 m1)", or a percentage where it is fixed
+  std::string kind;       // "store", "running average"
+  std::string words;      // "fills with rain, more when temp is low; loses 0.3% to 8% per step, more when temp is high"
+  std::string facts;      // "half-life 8 to 230 steps; holds 0 to 312; read by m2 and the answer"
+  std::string gain;       // "max(0, 3.45 + 0.675 rain - 0.338 temp)": what comes in, or what is followed
+  std::string share;      // "sigmoid(-4.5 + 0.1 temp - 0.0009 m1)", or a percentage where it is fixed
+  std::string half_life;  // "half-life 8 to 230 steps"; empty where it is not known
+  bool starts_at_first = false;  // an average that starts at its first value
+  bool follows_last = false;     // an average of the cell before alone, which moves as fast: they are a chain
 };
 
 // Of the cells in use of a tree whose cells have laws, in order; else none. Half-lives and ranges are those of the

@@ -2,6 +2,8 @@
 
 #include <numeric>
 #include <set>
+#include <span>
+#include <string>
 #include <vector>
 
 #include <fmt/format.h>
@@ -111,14 +113,32 @@ std::string unreached_text(const Wording& words) {
   return fmt::format(" ({} of {} nodes can be reached)", grouped(shown), grouped(words.tree->node_count()));
 }
 
-// The cells in words, one line each, then what is known of them and their formulas.
+// A cell in words, then what is known of it and its formulas.
+std::string cell_text(const CellStory& story, const Colours& colours) {
+  std::string text = fmt::format("{} ({}): {}\n", colours.memory(story.name), story.kind, story.words);
+  const std::string verb = story.kind == "store" ? "in" : "towards";
+  for (const std::string& line : {story.facts, fmt::format("{}: {}; share: {}", verb, story.gain, story.share)})
+    if (!line.empty()) text += colours.line("    " + line) + "\n";
+  return text;
+}
+
+// Averages of which each follows the one before, as one.
+std::string chain_text(std::span<const CellStory> chain, const Colours& colours) {
+  const CellStory& first = chain.front();
+  const std::string facts = fmt::format("    {} each; towards: {}; share: {}{}", first.half_life, first.gain,
+                                        first.share, first.starts_at_first ? "; all start at their first values" : "");
+  return fmt::format("{} {} {} (chain of {} running averages): {}; each of the others follows the one before\n",
+                     colours.memory(first.name), chain.size() == 2 ? "and" : "to", colours.memory(chain.back().name),
+                     chain.size(), first.words) +
+         colours.line(facts) + "\n";
+}
+
 std::string cells_text(const Wording& words, const Colours& colours) {
+  const std::vector<CellStory> stories = cell_stories(words);
   std::string text;
-  for (const CellStory& story : cell_stories(words)) {
-    text += fmt::format("{} ({}): {}\n", colours.memory(story.name), story.kind, story.words);
-    const std::string verb = story.kind == "store" ? "in" : "towards";
-    for (const std::string& line : {story.facts, fmt::format("{}: {}; share: {}", verb, story.gain, story.share)})
-      if (!line.empty()) text += colours.line("    " + line) + "\n";
+  for (std::size_t i = 0, end = 0; i < stories.size(); i = end) {
+    for (end = i + 1; end < stories.size() && stories[end].follows_last;) ++end;
+    text += end == i + 1 ? cell_text(stories[i], colours) : chain_text(std::span(stories).subspan(i, end - i), colours);
   }
   return text.empty() ? "" : text + "\n";
 }

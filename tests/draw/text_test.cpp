@@ -58,5 +58,43 @@ TEST(Text, ATapThatEveryLeafClosesIsSaidOnce) {
   EXPECT_EQ(text.find("the tap of"), std::string::npos) << text;
 }
 
+// Four averages: the second and third each follow the one before as fast, the fourth more slowly.
+TEST(Text, AChainOfAveragesIsSaidAtOnce) {
+  Model model = test::model_of_snow();
+  Tree& tree = model.trees[0];
+  Cells& c = tree.cells;
+  constexpr std::size_t kCells = 4;
+  tree.n_m = kCells;
+  c.law.assign(kCells, Law::kAverage);
+  c.first.assign(kCells, 1);
+  c.bias.assign(kCells, 0.0F);
+  c.input.assign(kCells * 2, 0.0F);
+  c.input[0] = 1;
+  c.earlier.assign(kCells * kCells, 0.0F);
+  for (std::size_t k = 1; k < kCells; ++k) c.earlier[k * kCells + k - 1] = 1;
+  c.tap = {-1, -1, -1, -2};
+  c.tap_input.assign(kCells * 2, 0.0F);
+  c.tap_level.assign(kCells, 0.0F);
+  c.tap_leaf.assign(kCells, 0.0F);
+  c.linear.assign(2 + 2 * kCells, 0.0F);
+  c.linear.back() = 3;
+  tree.output = {0.5F};
+  tree.level_range.clear();
+  tree.share_range.clear();
+  EXPECT_EQ(to_text(model),
+            "flow from rain and temp: 10 numbers, 4 cells, 0 splits\n"
+            "\n"
+            "m1 to m3 (chain of 3 running averages): follows rain; moves 27% of the way per step; each of the others "
+            "follows the one before\n"
+            "    half-life 2.2 steps each; towards: rain; share: 27%; all start at their first values\n"
+            "m4 (running average): follows m3; moves 12% of the way per step\n"
+            "    half-life 5.5 steps; read by the answer; starts at its first value\n"
+            "    towards: m3; share: 12%\n"
+            "\n"
+            "say flow = 0.5 + 3 m4\n");
+  c.first[2] = 0;  // no longer like the one before
+  EXPECT_NE(to_text(model).find("m1 and m2 (chain of 2 running averages)"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace remede
