@@ -8,23 +8,25 @@ import pytest
 
 import remede
 
-SMALL = {"updates": 80, "starts": 2, "simplify": False, "random_state": 1}
+# After so few updates a model of patterns, which takes none, would be the best whatever the settings of the search.
+NO_PATTERNS = {"pattern_sequences": 10**9}
+SMALL = {"updates": 80, "starts": 2, "simplify": False, "random_state": 1, "recipe": NO_PATTERNS}
 PAPER = {"recipe": "paper", "updates": 40, "simplify": False, "random_state": 1}
 NO_MEMORY, FLAT, RICH = {**SMALL, "memory": 0}, {**SMALL, "depth": 0}, {**SMALL, "form": "rich"}
 LEAF = {**SMALL, "form": "paper"}
-LONG = {"starts": 2, "simplify": False, "random_state": 1}
+LONG = {"starts": 2, "simplify": False, "random_state": 1, "recipe": NO_PATTERNS}
 WRITES, SPLITS, OF_PAPER = "has no writes", "has no splits", "belongs to recipe paper"
 
 # name: cases (settings of both fits, changed settings, None or a part of the refusal)
 CASES = {
-    "recipe": [({"updates": 40, "simplify": False}, {"recipe": "paper"}, None), (SMALL, {"recipe": {"event_cells": 2}}, None),
+    "recipe": [({"updates": 40, "simplify": False}, {"recipe": "paper"}, None), (SMALL, {"recipe": {**NO_PATTERNS, "event_cells": 2}}, None),
                (SMALL, {"recipe": {"stars": 3}}, "expected a field of a recipe"), (SMALL, {"recipe": "quick"}, "called default, paper or gradtree"),
                ({"updates": 40, "simplify": False}, {"recipe": "gradtree"}, None), ({"recipe": "gradtree", "updates": 40}, {"memory": 2}, "quantiles")],
     "starts": [(SMALL, {"starts": 3}, None), (PAPER, {"starts": 3}, "one start")],
     "effort": [({**LONG, "form": "paper"}, {"effort": "quick"}, None), (PAPER, {"effort": "quick"}, "updates or epochs fix")],
     "simplify": [(SMALL, {"simplify": True}, None)],
-    "improve": [({"updates": 100, "starts": 4, "random_state": 1}, {"improve": False}, None), (SMALL, {"improve": True}, "simplified tree")],
-    "trees": [({**RICH, "starts": 4, "recipe": {"forest_errors": 100}}, {"trees": 3}, None), (PAPER, {"trees": 2}, "one tree"), (SMALL, {"trees": 5}, "at most as many as starts")],
+    "improve": [({"updates": 100, "starts": 4, "random_state": 1, "recipe": NO_PATTERNS}, {"improve": False}, None), (SMALL, {"improve": True}, "simplified tree")],
+    "trees": [({**RICH, "starts": 4, "recipe": {**NO_PATTERNS, "forest_errors": 100}}, {"trees": 3}, None), (PAPER, {"trees": 2}, "one tree"), (SMALL, {"trees": 5}, "at most as many as starts")],
     "executor": [(SMALL, {"executor": "plain"}, None)],
     "device": [(SMALL, {"device": "gpu"}, "expected a GPU")],
     "depth": [(SMALL, {"depth": 2}, None)],
@@ -133,8 +135,8 @@ def test_recipes_are_values(few, tmp_path):
     assert remede.recipe()["starts"] == 32 and not remede.recipe()["single_start"] and remede.recipe("paper")["single_start"]
     path = tmp_path / "mine.json"
     path.write_text(json.dumps({**remede.recipe(), "event_cells": 2}))
-    by_file = remede.RecurrentTreeClassifier(**SMALL, recipe=path).fit(*few)
-    by_value = remede.RecurrentTreeClassifier(**SMALL, recipe={"event_cells": 2}).fit(*few)
+    by_file = remede.RecurrentTreeClassifier(**{**SMALL, "recipe": path}).fit(*few)
+    by_value = remede.RecurrentTreeClassifier(**{**SMALL, "recipe": {"event_cells": 2}}).fit(*few)
     by_file.save(tmp_path / "file.json")
     by_value.save(tmp_path / "value.json")
     assert (tmp_path / "file.json").read_bytes() == (tmp_path / "value.json").read_bytes()
