@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Short labelled series: remede beside MiniRocket on the data sets that the Python packages aeon and sktime contain.
 
-    bench/series.py [--sets NAME,...] [--methods NAME,...] [--seeds 3] [--remede build/remede] [--threads 2] [--page docs/real-data.md]
+    bench/series.py [--sets NAME,...] [--methods NAME,...] [--seeds 3] [--remede build/remede] [--threads 2] [--page docs/training.md]
 
 The packages are installed into build/series-venv. Every set has the training and test part of its publisher, and one class or value per
 series. MiniRocket is aeon's, with ridge regression (10,000 features); series of different lengths are filled up with zeros for it. Nothing is

@@ -78,9 +78,9 @@ def thinned(x, y):
 
 def write(path, x, y, classes):
     with open(path, "w") as file:
-        file.write("row," + ",".join(f"x{i + 1}" for i in range(x.shape[1])) + ",y\n")
-        for i, (row, target) in enumerate(zip(x, y)):
-            file.write(f"{i}," + ",".join(repr(float(v)) for v in row) + "," + (f"c{target}" if classes else repr(float(target))) + "\n")
+        file.write(",".join(f"x{i + 1}" for i in range(x.shape[1])) + ",y\n")
+        for row, target in zip(x, y):
+            file.write(",".join(repr(float(v)) for v in row) + "," + (f"c{target}" if classes else repr(float(target))) + "\n")
 
 
 def r2(truth, said):

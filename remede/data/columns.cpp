@@ -120,6 +120,9 @@ class Assignment {
       if (taken_[c]) continue;
       layout_.column[c] = {ColumnPart::kInput, static_cast<std::uint32_t>(layout_.inputs.size())};
       layout_.inputs.push_back(columns_[c]);
+      if (columns_[c] == "row" && layout_.id == "row")
+        layout_.notes.push_back(
+            "every row is a sequence, and the column 'row' is an input: leave it out with --ignore row");
     }
     if (layout_.inputs.empty() && !made)
       fail("{}: expected at least one input column, got only {}", file_, listed(columns_));

@@ -114,6 +114,17 @@ TEST(ReadDataset, IdRowMakesEveryRowItsOwnSequence) {
   EXPECT_TRUE(data.ids.empty());
   EXPECT_THAT(as_vector(data.times), ElementsAre("5", "5", "3"));
   EXPECT_THAT(data.sequences.x, ElementsAre(1, 2, 3));
+  EXPECT_TRUE(data.notes.empty());
+}
+
+TEST(ReadDataset, IdRowSaysThatAColumnOfThatNameIsAnInput) {
+  Roles roles;
+  roles.id = "row";
+  const Dataset data = read("row,x,y\n0,1,0\n1,2,1\n", roles);
+  EXPECT_EQ(data.schema.n_x(), 2);
+  EXPECT_THAT(data.notes, ElementsAre(HasSubstr("the column 'row' is an input: leave it out with --ignore row")));
+  roles.ignore = {"row"};
+  EXPECT_TRUE(read("row,x,y\n0,1,0\n1,2,1\n", roles).notes.empty());
 }
 
 TEST(ReadDataset, TimeOrdersRowsThatAreInterleavedAndUnsorted) {
