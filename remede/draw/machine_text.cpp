@@ -61,10 +61,11 @@ std::string machine_summary(const Machine& machine) {
     case MachineKind::kLearned:
       return fmt::format("A machine of {}. On its own it {} {}.{}", states, says, judged, limited);
     case MachineKind::kRegions:
-      return fmt::format("{}. {} of memory were visited in {} steps.",
+      return fmt::format("{}. {} of memory {} visited in {} steps.",
                          machine.limited ? "No small machine was found before the search ended at its work limit"
                                          : "No small machine explains the model: its memory counts or averages",
-                         plural(static_cast<long long>(machine.states.size()), "region"), grouped(machine.steps));
+                         plural(static_cast<long long>(machine.states.size()), "region"),
+                         machine.states.size() == 1 ? "was" : "were", grouped(machine.steps));
     case MachineKind::kPossible:
       return fmt::format("{} of memory can be reached (interval analysis, without data).",
                          plural(static_cast<long long>(machine.states.size()), "region"));

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
+#include <numeric>
 #include <set>
 
 #include <fmt/format.h>
@@ -16,7 +18,7 @@ namespace remede {
 namespace {
 
 constexpr std::size_t kMaxInputs = 5;  // with more, values stand in the path only
-constexpr std::size_t kMaxCells = 6;
+constexpr std::size_t kMaxCells = 6;   // with more, only those that move the answer most
 constexpr std::size_t kPathWidth = 56;
 constexpr std::size_t kReadsWidth = 32;
 
@@ -172,15 +174,59 @@ std::string word_at(const WordColumn& column, const std::vector<float>& x) {
   return fmt::format("{}", fmt::join(found, " or "));
 }
 
+// Cells in use, by their numbers.
+std::vector<int> cells_in_use(const Wording& words) {
+  std::vector<int> cells;
+  for (int k = 0; k < words.tree->n_m; ++k)
+    if (words.view.cell_in_use(k)) cells.push_back(k);
+  return cells;
+}
+
+// How far what a cell holds and releases moves a score of the answer in this trace. REQUIRES: cells with laws
+double moved_by(const Tree& tree, const Trace& trace, std::size_t number, int k) {
+  float low = std::numeric_limits<float>::infinity(), high = -low;
+  for (const TraceStep& step : trace.steps) {
+    const float held = step.trees[number].after[static_cast<std::size_t>(k)];
+    low = std::min(low, held);
+    high = std::max(high, held);
+  }
+  const auto n_y = static_cast<std::size_t>(tree.n_y);
+  double most = 0;
+  for (const int slot : {tree.n_x + k, tree.n_x + tree.n_m + k})
+    for (std::size_t o = 0; o < n_y; ++o)
+      most =
+          std::max(most, std::abs(static_cast<double>(
+                             tree.cells.linear[o * tree.cells.linear.size() / n_y + static_cast<std::size_t>(slot)])));
+  return most * static_cast<double>(high - low);
+}
+
+// The cells that have a column. Of many with laws, those that move the answer most.
+std::vector<int> shown_cells(const Wording& words, const Trace& trace, std::size_t number) {
+  std::vector<int> cells = cells_in_use(words);
+  if (cells.size() <= kMaxCells) return cells;
+  if (words.tree->has_laws()) {
+    std::vector<double> moved;
+    for (const int k : cells) moved.push_back(moved_by(*words.tree, trace, number, k));
+    std::vector<std::size_t> order(cells.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return moved[a] > moved[b]; });
+    std::vector<int> first;
+    for (std::size_t i = 0; i < kMaxCells; ++i) first.push_back(cells[order[i]]);
+    cells = std::move(first);
+    std::sort(cells.begin(), cells.end());
+  }
+  cells.resize(kMaxCells);
+  return cells;
+}
+
 std::string tree_table(const Wording& words, const Trace& trace, std::size_t tree, bool colours) {
-  std::vector<int> inputs = inputs_in_use(words), cells;
+  std::vector<int> inputs = inputs_in_use(words);
+  const std::vector<int> cells = shown_cells(words, trace, tree);
   const bool with_values = inputs.size() > kMaxInputs;
   const std::vector<WordColumn> word_columns = take_word_columns(words.model->schema, inputs);
   if (with_values) inputs.clear();
   const bool reads = !words.tree->has_laws();  // cells with laws read the step before, always
   const bool splits = words.view.nodes.size() > 1;
-  for (int k = 0; k < words.tree->n_m && cells.size() < kMaxCells; ++k)
-    if (words.view.cell_in_use(k)) cells.push_back(k);
   const bool single = words.model->trees.size() == 1;
   const bool targets = single && any_target(trace);
   Table table;
@@ -205,7 +251,11 @@ std::string tree_table(const Wording& words, const Trace& trace, std::size_t tre
     if (targets) row.push_back(target_of(words, s) + (is_wrong(s) ? "  wrong" : ""));
     table.add_row(std::move(row), is_wrong(s) && single ? "31" : "");
   }
-  return table.text(colours);
+  std::string text = table.text(colours);
+  if (const std::size_t all = cells_in_use(words).size(); all > cells.size())
+    text += fmt::format("{} of {} cells are shown{}.\n", cells.size(), all,
+                        words.tree->has_laws() ? ": those that move the answer most here" : "");
+  return text;
 }
 
 std::string model_table(const Wording& words, const Trace& trace, bool colours) {

@@ -162,7 +162,8 @@ void add_greedy_trees(const Schema& schema, const std::vector<Prepared>& folds, 
   if (training.n_x == 0 || static_cast<double>(training.steps()) * training.n_x > config.recipe.greedy_numbers) return;
   std::vector<GreedyOptions> plans;
   GreedyOptions options;
-  options.leaves = config.recipe.greedy_leaves;
+  const bool table = training.steps() == training.count();
+  options.leaves = table ? config.recipe.greedy_table_leaves : config.recipe.greedy_leaves;
   options.seed = static_cast<std::uint64_t>(config.seed);
   for (const std::size_t least : kLeastInLeaf) {
     options.least_in_leaf = least;
@@ -291,31 +292,40 @@ double scaled_loss(double loss, const Scaling& scaling) {
   return squares > 0 ? loss * static_cast<double>(scaling.y_scale.size()) / squares : loss;
 }
 
-// One for each of `counts`, or fewer, from as many patterns of each fold.
-std::vector<DirectCandidate> pattern_candidates(const Schema& schema, const std::vector<Prepared>& folds,
-                                                const Config& config, const PatternOptions& options,
-                                                const std::vector<int>& counts, const std::function<bool()>& stop) {
-  std::vector<DirectCandidate> candidates(counts.size());
+struct PatternCandidate {
+  int count;
+  DirectCandidate candidate;
+};
+
+// One for each of `counts` that all folds support, from as many patterns of each fold.
+std::vector<PatternCandidate> pattern_candidates(const Schema& schema, const std::vector<Prepared>& folds,
+                                                 const Config& config, const PatternOptions& options,
+                                                 const std::vector<int>& counts, const std::function<bool()>& stop) {
+  std::vector<DirectCandidate> all(counts.size());
   for (const Prepared& fold : folds) {
     const Sequences training = with_class_weights(fold.training, config);
-    std::vector<Tree> trees = learn_patterns(training, fold.fill, counts, options, config.threads, stop);
-    candidates.resize(std::min(candidates.size(), trees.size()));
-    for (std::size_t i = 0; i < candidates.size(); ++i) {
-      DirectCandidate& c = candidates[i];
-      c.copies.push_back(model_of_tree(std::move(trees[i]), schema, fold, config, false));
+    std::vector<std::optional<Tree>> trees = learn_patterns(training, fold.fill, counts, options, config.threads, stop);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      DirectCandidate& c = all[i];
+      if (!trees[i] || c.copies.size() < static_cast<std::size_t>(&fold - folds.data())) continue;
+      c.copies.push_back(model_of_tree(std::move(*trees[i]), schema, fold, config, false));
       const Score s = score(c.copies.back(), fold.validation, config.threads);
       c.loss += scaled_loss(s.loss, fold.scaling) / static_cast<double>(folds.size());
       c.wrong -= s.accuracy / static_cast<double>(folds.size());
     }
   }
-  for (std::size_t i = 0; i < candidates.size(); ++i)
-    candidates[i].refit = [&schema, &folds, config, options, count = counts[i], stop](
-                              std::size_t kept, const TrainingData&, const Sequences& raw) -> std::optional<Model> {
-      const std::vector<Tree> again =
-          learn_patterns(raw, folds[kept].fill, std::array{count}, options, config.threads, stop);
-      if (again.empty()) return std::nullopt;
-      return model_of_tree(again.front(), schema, folds[kept], config, false);
+  std::vector<PatternCandidate> candidates;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i].copies.size() < folds.size()) continue;
+    all[i].refit = [&schema, &folds, config, options, count = counts[i], stop](
+                       std::size_t kept, const TrainingData&, const Sequences& raw) -> std::optional<Model> {
+      std::optional<Tree> again =
+          std::move(learn_patterns(raw, folds[kept].fill, std::array{count}, options, config.threads, stop).front());
+      if (!again) return std::nullopt;
+      return model_of_tree(std::move(*again), schema, folds[kept], config, false);
     };
+    candidates.push_back({counts[i], std::move(all[i])});
+  }
   return candidates;
 }
 
@@ -328,16 +338,17 @@ void add_patterns(const Schema& schema, const std::vector<Prepared>& folds, cons
   for (int count = config.recipe.pattern_least; count <= config.recipe.pattern_most; count *= 2)
     counts.push_back(count);
   PatternOptions options = pattern_options(config);
-  std::vector<DirectCandidate> first = pattern_candidates(schema, folds, config, options, counts, stop);
+  std::vector<PatternCandidate> first = pattern_candidates(schema, folds, config, options, counts, stop);
   if (first.empty()) return;
-  const auto best = std::min_element(
-      first.begin(), first.end(), [](const DirectCandidate& a, const DirectCandidate& b) { return a.loss < b.loss; });
+  const auto better = [](const PatternCandidate& a, const PatternCandidate& b) {
+    return a.candidate.loss < b.candidate.loss;
+  };
   // The other trees of a forest are as large as the best, from other patterns.
-  const std::vector<int> same = {counts[static_cast<std::size_t>(best - first.begin())]};
-  for (DirectCandidate& c : first) found.candidates.push_back(std::move(c));
+  const std::vector<int> same = {std::min_element(first.begin(), first.end(), better)->count};
+  for (PatternCandidate& c : first) found.candidates.push_back(std::move(c.candidate));
   for (options.stream = 1; options.stream < static_cast<std::uint64_t>(config.trees) && !stop(); ++options.stream)
-    for (DirectCandidate& c : pattern_candidates(schema, folds, config, options, same, stop))
-      found.candidates.push_back(std::move(c));
+    for (PatternCandidate& c : pattern_candidates(schema, folds, config, options, same, stop))
+      found.candidates.push_back(std::move(c.candidate));
 }
 
 DirectModels learn_directly(const Schema& schema, const std::vector<Prepared>& folds, const Config& config,

@@ -349,6 +349,7 @@ Fit fit(const Dataset& training, const Dataset* validation, const Config& asked,
   SearchResult found;
   if (!direct.solved) {
     found = run_recipe(config, training.schema, folds, direct.signal_loss, small_seconds, session, rows);
+    session.begin(Phase::kChoose);  // under a time limit the search has used its share
     if (!is_solved(found, folds, config.recipe) && !session.halt())
       add_patterns(
           training.schema, folds, config, [&] { return session.halt(); }, direct);
@@ -357,7 +358,8 @@ Fit fit(const Dataset& training, const Dataset* validation, const Config& asked,
   if (session.stop())
     found.finalists.resize(std::min<std::size_t>(found.finalists.size(), static_cast<std::size_t>(config.trees)));
 
-  session.begin(Phase::kChoose);
+  if (direct.solved) session.begin(Phase::kChoose);
+  session.begin_part();
   const double polish_seconds =
       direct.solved ? 0 : seconds_of_polish(found.finalists.front().front().plan, config, found.pace);
   const double after_choice = seconds_after_choice(direct.solved ? 0 : small_seconds, polish_seconds, config);

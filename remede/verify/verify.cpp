@@ -228,6 +228,12 @@ std::string box_text(const CheckedSystem& system, const MemoryBox& box) {
       if (tree.form.output_order == OutputOrder::kFirst)
         for (int o = 0; o < tree.n_y; ++o) add(fmt::format("{}the running output {}", tree_part, o + 1));
     }
+  constexpr std::size_t kMostParts = 12;
+  if (parts.size() > kMostParts) {
+    const std::size_t more = parts.size() - kMostParts;
+    parts.resize(kMostParts);
+    return fmt::format("{}, and {} more", fmt::join(parts, ", "), more);
+  }
   return parts.empty() ? "the model has no memory" : fmt::format("{}", fmt::join(parts, ", "));
 }
 

@@ -81,17 +81,18 @@ TEST(Text, AChainOfAveragesIsSaidAtOnce) {
   tree.output = {0.5F};
   tree.level_range.clear();
   tree.share_range.clear();
-  EXPECT_EQ(to_text(model),
-            "flow from rain and temp: 10 numbers, 4 cells, 0 splits\n"
-            "\n"
-            "m1 to m3 (chain of 3 running averages): follows rain; moves 27% of the way per step; each of the others "
-            "follows the one before\n"
-            "    half-life 2.2 steps each; towards: rain; share: 27%; all start at their first values\n"
-            "m4 (running average): follows m3; moves 12% of the way per step\n"
-            "    half-life 5.5 steps; read by the answer; starts at its first value\n"
-            "    towards: m3; share: 12%\n"
-            "\n"
-            "say flow = 0.5 + 3 m4\n");
+  EXPECT_EQ(
+      to_text(model),
+      "flow from rain and temp: 10 numbers, 4 cells, 0 splits\n"
+      "\n"
+      "m1 to m3 (chain of 3 running averages): the first follows rain, each other one the average before it; each "
+      "moves 27% of the way per step\n"
+      "    half-life 2.2 steps each; towards: rain; share: 27%; all start at their first values\n"
+      "m4 (running average): follows m3; moves 12% of the way per step\n"
+      "    half-life 5.5 steps; read by the answer; starts at its first value\n"
+      "    towards: m3; share: 12%\n"
+      "\n"
+      "say flow = 0.5 + 3 m4\n");
   c.first[2] = 0;  // no longer like the one before
   EXPECT_NE(to_text(model).find("m1 and m2 (chain of 2 running averages)"), std::string::npos);
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <optional>
 
 #include <gtest/gtest.h>
 
@@ -87,9 +88,13 @@ Model model_of(const Dataset& data, Tree tree) {
   return model;
 }
 
+// Without those that were not learned.
 std::vector<Tree> learn(const Dataset& data, std::vector<int> counts, PatternOptions options = {}, int threads = 1) {
   const std::vector<float> fill(static_cast<std::size_t>(data.sequences.n_x), 0.0F);
-  return learn_patterns(data.sequences, fill, counts, options, threads, kNeverStop);
+  std::vector<Tree> trees;
+  for (std::optional<Tree>& tree : learn_patterns(data.sequences, fill, counts, options, threads, kNeverStop))
+    if (tree) trees.push_back(std::move(*tree));
+  return trees;
 }
 
 TEST(Patterns, FindShapesWhereverTheyAre) {
@@ -168,7 +173,59 @@ TEST(Patterns, MissingValuesAndOutliersAreNoObstacle) {
 
 TEST(Patterns, EndWhenTold) {
   const Dataset data = shapes(60, 9);
-  EXPECT_TRUE(learn_patterns(data.sequences, std::array{0.0F}, std::array{4}, {}, 1, [] { return true; }).empty());
+  EXPECT_FALSE(learn_patterns(data.sequences, std::array{0.0F}, std::array{4}, {}, 1, [] { return true; })[0]);
+}
+
+TEST(Patterns, EveryCountHasItsPlace) {
+  const Dataset data = shapes(20, 4);
+  const auto found = learn_patterns(data.sequences, std::array{0.0F}, std::array{4, 8, 16}, {}, 1, kNeverStop);
+  ASSERT_EQ(found.size(), 3U);
+  EXPECT_TRUE(found[0] && found[1]);
+  EXPECT_FALSE(found[2]);
+}
+
+TEST(Patterns, TargetsAtTheFirstSteps) {
+  Dataset data;
+  data.schema.inputs = {"x"};
+  data.schema.task = Task::kClassification;
+  data.schema.targets = {"y"};
+  data.schema.classes = {"low", "high"};
+  Sequences& s = data.sequences;
+  s.n_x = 1;
+  s.n_y = 2;
+  Random random(5);
+  for (int i = 0; i < 40; ++i)
+    for (int t = 0; t < 3000; ++t) {
+      s.label.push_back(i % 2);
+      s.x.push_back(static_cast<float>((t == 0 ? 4 * (i % 2) : 0) + random.normal()));
+      s.weight.push_back(t == 0 ? 1.0F : 0.0F);
+      if (t == 2999) s.offset.push_back(static_cast<std::int64_t>(s.weight.size()));
+    }
+  const std::vector<Tree> trees = learn(data, {4});
+  ASSERT_EQ(trees.size(), 1U);
+  EXPECT_GE(score(model_of(data, trees[0]), s).accuracy, 0.9);
+}
+
+TEST(Patterns, AnyUnitOfTheValuesGivesTheSameColumns) {
+  const Dataset data = averages(20, 6);
+  const std::vector<Tree> usual = learn(data, {8});
+  for (const int exponent : {-80, 80}) {
+    Dataset other = data;
+    for (float& v : other.sequences.value) v = std::ldexp(v, exponent);
+    const std::vector<Tree> trees = learn(other, {8});
+    ASSERT_EQ(trees.size(), 1U) << exponent;
+    EXPECT_EQ(trees[0].cells.input, usual[0].cells.input) << exponent;
+    EXPECT_EQ(trees[0].cells.earlier, usual[0].cells.earlier) << exponent;
+  }
+}
+
+TEST(Patterns, TreesWithTooManyCellsAreLeftOut) {
+  Dataset data = shapes(60, 3);
+  PatternOptions deep;
+  deep.drawn = 200;
+  deep.speeds = 60;
+  deep.stages = 100;
+  for (const Tree& tree : learn(data, {4, 16, 30}, deep)) check(tree, "deep patterns");
 }
 
 // What the table says a cell holds is what the reference predictor finds in it.
@@ -322,7 +379,7 @@ TEST(Patterns, TheAnswerIsThatOfARegularisedRegression) {
       }
       return sum;
     };
-    const Matrix<double> answer = patterns::learn_answer(table, columns, 3, targets, kRidge);
+    const Matrix<double> answer = patterns::learn_answer(table, columns, 3, targets, kRidge, kNeverStop);
     const double least = loss(answer);
     for (std::size_t c = 0; c < 4; ++c)
       for (std::size_t o = 0; o < kClasses; ++o)

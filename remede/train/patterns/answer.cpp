@@ -59,11 +59,16 @@ Unexplained begin(const Matrix<float>& table, const Targets& targets) {
   u.targets = Matrix<float>(table.rows, targets.y.columns);
   for (std::size_t o = 0; o < targets.y.columns; ++o) {
     const double mean = mean_of(targets.y.column(o), targets.weight);
+    double most = 0;
+    for (std::size_t r = 0; r < table.rows; ++r) most = std::max(most, std::abs(targets.y(r, o) - mean));
+    // So that squares fit into a float, whatever the unit.
+    const int exponent = targets.classes || most == 0 ? 0 : std::ilogb(most);
     float* left = u.targets.column(o);
-    for (std::size_t r = 0; r < table.rows; ++r) left[r] = static_cast<float>(targets.y(r, o) - mean) * root[r];
-    const float size = std::sqrt(dot(left, left, table.rows));
-    if (targets.classes || size == 0) continue;
-    for (std::size_t r = 0; r < table.rows; ++r) left[r] /= size;  // values of different units
+    for (std::size_t r = 0; r < table.rows; ++r)
+      left[r] = static_cast<float>(std::ldexp(targets.y(r, o) - mean, -exponent)) * root[r];
+    const float length = std::sqrt(dot(left, left, table.rows));
+    if (targets.classes || length == 0) continue;
+    for (std::size_t r = 0; r < table.rows; ++r) left[r] /= length;  // values of different units
   }
   u.along = Matrix<float>(targets.y.columns, table.columns);
   return u;
@@ -168,7 +173,8 @@ Matrix<double> gradient_of(const Matrix<double>& x, const Targets& targets, cons
 
 // Minimises the weighted cross-entropy plus half the ridge times the squared weights: accelerated descent in the metric
 // of a bound of the second derivative, which is the same in every iteration.
-Matrix<double> logistic(const Matrix<double>& x, const Targets& targets, double ridge) {
+Matrix<double> logistic(const Matrix<double>& x, const Targets& targets, double ridge,
+                        const std::function<bool()>& stop) {
   std::vector<double> penalty(x.columns, ridge);
   penalty.back() = kConstantPenalty * static_cast<double>(x.rows);
   Matrix<double> bound = squares_of(x, targets.weight);
@@ -177,7 +183,7 @@ Matrix<double> logistic(const Matrix<double>& x, const Targets& targets, double 
   factorise(bound);
   Matrix<double> b(x.columns, targets.y.columns), ahead = b;
   double momentum = 1;
-  for (int i = 0; i < kMostIterations; ++i) {
+  for (int i = 0; i < kMostIterations && !stop(); ++i) {
     Matrix<double> back = gradient_of(x, targets, ahead);
     for (std::size_t o = 0; o < b.columns; ++o)
       for (std::size_t c = 0; c < b.rows; ++c) back(c, o) += penalty[c] * ahead(c, o);
@@ -263,9 +269,9 @@ std::vector<std::size_t> choose_columns(const Matrix<float>& table, const Target
 }
 
 Matrix<double> learn_answer(const Matrix<float>& table, const std::vector<std::size_t>& columns, std::size_t count,
-                            const Targets& targets, double ridge) {
+                            const Targets& targets, double ridge, const std::function<bool()>& stop) {
   const Standardised s = standardise(table, columns, count, targets.weight);
-  Matrix<double> answer = targets.classes ? logistic(s.x, targets, ridge) : least_squares(s.x, targets, ridge);
+  Matrix<double> answer = targets.classes ? logistic(s.x, targets, ridge, stop) : least_squares(s.x, targets, ridge);
   for (std::size_t o = 0; o < answer.columns; ++o)
     for (std::size_t c = 0; c < count; ++c) {
       answer(c, o) /= s.spread[c];

@@ -25,8 +25,8 @@ std::vector<std::size_t> choose_columns(const Matrix<float>& table, const Target
                                         const std::function<bool()>& stop);
 
 // (columns + 1, n_y) Weights of the first `count` of the columns, the constant last: a regularised logistic regression,
-// or a linear one.
+// or a linear one. Unfinished where stop() says so.
 Matrix<double> learn_answer(const Matrix<float>& table, const std::vector<std::size_t>& columns, std::size_t count,
-                            const Targets& targets, double ridge);
+                            const Targets& targets, double ridge, const std::function<bool()>& stop);
 
 }  // namespace remede::patterns

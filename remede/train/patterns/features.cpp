@@ -31,7 +31,7 @@ class Walk {
     for (std::size_t i = pack * kWidth; i < std::min((pack + 1) * kWidth, rows.sequences.size()); ++i) {
       const auto begin = data.offset[rows.sequences[i]];
       begin_.push_back(static_cast<std::size_t>(begin));
-      length_.push_back(static_cast<std::size_t>(rows.step[rows.first_row[i + 1] - 1] + 1 - begin));
+      length_.push_back(rows.length(data, i));
       longest_ = std::max(longest_, length_.back());
     }
   }
@@ -81,7 +81,7 @@ float between(double first, double last, double at) {
   return static_cast<float>(first) * exp(static_cast<float>(at * log(last / first)));
 }
 
-// Some terms of one input and one chain, or the input's own.
+// Some of one input and its averages in one chain, two at least.
 void draw_terms(const Basis& basis, std::size_t chain, std::size_t input, Random& random, std::vector<Term>& terms) {
   std::vector<std::size_t> sources = {input};
   for (std::size_t stage = 0; stage < basis.stages; ++stage) sources.push_back(basis.at(chain, stage, input));
@@ -118,7 +118,7 @@ float sum_of(const Pattern& p, const float* values) {
 // (samples, basis)
 std::vector<float> sample_basis(const Sequences& data, const Basis& basis, const TargetRows& rows, int threads) {
   std::size_t steps = 0;
-  for (const std::uint32_t s : rows.sequences) steps += data.length(s);
+  for (std::size_t i = 0; i < rows.sequences.size(); ++i) steps += rows.length(data, i);
   const std::size_t most = std::clamp(static_cast<std::size_t>(kSampledNumbers) / basis.size(), kWidth, kSamples);
   const std::size_t every = std::max<std::size_t>(1, steps / most);
   std::vector<std::vector<float>> of_pack(packs_of(rows));
@@ -227,7 +227,7 @@ std::size_t steps_to_walk(const Sequences& data, const TargetRows& rows) {
   for (std::size_t begin = 0; begin < rows.sequences.size(); begin += kWidth) {
     std::size_t longest = 0;
     for (std::size_t i = begin; i < std::min(begin + kWidth, rows.sequences.size()); ++i)
-      longest = std::max(longest, data.length(rows.sequences[i]));
+      longest = std::max(longest, rows.length(data, i));
     steps += longest;
   }
   return steps;
@@ -242,6 +242,7 @@ std::vector<Pattern> draw_patterns(const Sequences& data, const Basis& basis, co
   for (int i = 0; i < count; ++i) patterns.push_back(draw_pattern(basis, rows.whole, options, random, inputs));
   const std::vector<float> samples = sample_basis(data, basis, rows, threads);
   const std::size_t sampled = samples.size() / basis.size();
+  if (sampled == 0) return {};
   std::vector<double> quantile;
   quantile.reserve(patterns.size());
   for (int i = 0; i < count; ++i) quantile.push_back(random.uniform(kLowestQuantile, 1 - kLowestQuantile));

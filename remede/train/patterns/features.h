@@ -52,13 +52,18 @@ struct TargetRows {
   std::vector<std::int64_t> step;        // (rows) in the data
   bool whole = false;                    // every sequence of the data has its only target at its last step
   std::size_t count() const { return step.size(); }
+  // Steps of sequence number i up to the last of its rows.
+  std::size_t length(const Sequences& data, std::size_t i) const {
+    return static_cast<std::size_t>(step[first_row[i + 1] - 1] + 1 - data.offset[sequences[i]]);
+  }
 };
 TargetRows choose_rows(const Sequences& data, std::size_t most);
 
 // Steps that measure() walks through, sequences side by side counted once.
 std::size_t steps_to_walk(const Sequences& data, const TargetRows& rows);
 
-// With thresholds at random quantiles of each pattern's sum over some steps of the data.
+// With thresholds at random quantiles of each pattern's sum over some steps of the data. Nothing where there are no
+// such steps.
 std::vector<Pattern> draw_patterns(const Sequences& data, const Basis& basis, const TargetRows& rows, int count,
                                    const PatternOptions& options, Random& random, int threads);
 

@@ -5,6 +5,7 @@
 
 #include "remede/base/random.h"
 #include "remede/base/threads.h"
+#include "remede/model/limits.h"
 #include "remede/train/patterns/answer.h"
 #include "remede/train/patterns/features.h"
 #include "remede/train/patterns/matrix.h"
@@ -15,6 +16,8 @@ namespace remede {
 namespace {
 
 constexpr std::uint64_t kPatternStream = 0x7061747465726e00;
+constexpr double kMostTable = 4e7;       // numbers: rows times columns that can be chosen,
+constexpr double kMostAnswered = 2.5e5;  // and rows times classes or values. Fewer rows are learned from beyond these.
 
 bool is_finite(const Tree& tree) {
   const auto finite = [](const std::vector<float>& values) {
@@ -24,39 +27,44 @@ bool is_finite(const Tree& tree) {
          finite(tree.cells.earlier);
 }
 
+std::size_t most_rows(const PatternOptions& options, std::size_t basis, int n_y) {
+  const double columns = options.drawn + static_cast<double>(basis);
+  const double most = std::min(kMostTable / columns, kMostAnswered / n_y);
+  return std::min(options.rows, std::max<std::size_t>(1, static_cast<std::size_t>(most)));
+}
+
 }  // namespace
 
-std::vector<Tree> learn_patterns(const Sequences& data, std::span<const float> fill, std::span<const int> counts,
-                                 const PatternOptions& options, int threads, const std::function<bool()>& stop) {
+std::vector<std::optional<Tree>> learn_patterns(const Sequences& data, std::span<const float> fill,
+                                                std::span<const int> counts, const PatternOptions& options, int threads,
+                                                const std::function<bool()>& stop) {
   using namespace patterns;
-  const TargetRows rows = choose_rows(data, options.rows);
-  std::vector<int> wanted;
-  for (const int count : counts)
-    if (2 * static_cast<std::size_t>(count) <= rows.count()) wanted.push_back(count);
-  if (wanted.empty() || data.n_x == 0) return {};
+  std::vector<std::optional<Tree>> found(counts.size());
+  if (data.n_x == 0) return found;
   const Basis basis = make_basis(data, fill, options);
+  const TargetRows rows = choose_rows(data, most_rows(options, basis.size(), data.n_y));
+  std::size_t wanted = 0;  // of the counts
+  while (wanted < counts.size() && 2 * static_cast<std::size_t>(counts[wanted]) <= rows.count()) ++wanted;
+  if (wanted == 0) return found;
   Random random(options.seed, kPatternStream + options.stream);
   const double affordable = options.work / static_cast<double>(steps_to_walk(data, rows));
   const int drawn = static_cast<int>(std::min<double>(options.drawn, affordable));
   const std::vector<Pattern> drawn_patterns = draw_patterns(data, basis, rows, drawn, options, random, threads);
   const Matrix<float> table = measure(data, basis, rows, drawn_patterns, threads, stop);
   const Targets targets = targets_of(data, rows);
-  const std::vector<std::size_t> columns = choose_columns(table, targets, wanted.back(), threads, stop);
-  if (stop()) return {};
+  const std::vector<std::size_t> columns = choose_columns(table, targets, counts[wanted - 1], threads, stop);
+  if (stop()) return found;
   // Targets of one sequence resemble one another: together they say about as much as one.
   const double ridge = options.ridge * static_cast<double>(rows.count()) / static_cast<double>(rows.sequences.size());
-  std::vector<std::optional<Tree>> found(wanted.size());
-  parallel_for(wanted.size(), threads, [&](std::size_t i, int) {
-    const auto count = static_cast<std::size_t>(wanted[i]);
-    if (columns.size() < count || stop()) return;
-    const Matrix<double> answer = learn_answer(table, columns, count, targets, ridge);
+  parallel_for(wanted, threads, [&](std::size_t i, int) {
+    const auto count = static_cast<std::size_t>(counts[i]);
+    if (columns.size() < count) return;
+    const Matrix<double> answer = learn_answer(table, columns, count, targets, ridge, stop);
+    if (stop()) return;
     Tree tree = make_tree(basis, drawn_patterns, columns, count, answer, targets.classes);
-    if (is_finite(tree)) found[i] = std::move(tree);
+    if (tree.n_m <= kMostCells && is_finite(tree)) found[i] = std::move(tree);
   });
-  std::vector<Tree> trees;
-  for (std::optional<Tree>& tree : found)
-    if (tree) trees.push_back(std::move(*tree));
-  return trees;
+  return found;
 }
 
 }  // namespace remede

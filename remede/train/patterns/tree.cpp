@@ -83,19 +83,23 @@ class TreeMaker {
     linear_ = Matrix<double>(basis_.n_x + 2 * cells, answer_.columns);
   }
 
-  // In the order of the basis, in which every average stands behind the one before it. They start at their first value.
+  // Those of one chain and one input stand side by side. They start at their first value.
   void make_averages() {
-    Cells& c = tree_.cells;
     std::size_t k = 0;
-    for (std::size_t source = basis_.n_x; source < cell_.size(); ++source) {
-      if (cell_[source] == kNone) continue;
-      cell_[source] = k;
-      read_source(k, basis_.before(source), 1.0F);
-      c.law[k] = Law::kAverage;
-      c.first[k] = 1;
-      c.tap[k] = tap_of(basis_.share[basis_.chain_of(source)]);
-      ++k;
-    }
+    for (std::size_t chain = 0; chain < basis_.chains; ++chain)
+      for (std::size_t input = 0; input < basis_.n_x; ++input)
+        for (std::size_t stage = 0; stage < basis_.stages; ++stage)
+          if (const std::size_t source = basis_.at(chain, stage, input); cell_[source] != kNone)
+            make_average(k++, source);
+  }
+
+  void make_average(std::size_t k, std::size_t source) {
+    Cells& c = tree_.cells;
+    cell_[source] = k;
+    read_source(k, basis_.before(source), 1.0F);
+    c.law[k] = Law::kAverage;
+    c.first[k] = 1;
+    c.tap[k] = tap_of(basis_.share[basis_.chain_of(source)]);
   }
 
   void read_source(std::size_t k, std::size_t source, float weight) {
