@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """remede beside an older build of itself: the rows of bench/peers.py that are ours, as ratios new / old from one run on one machine.
 
-    bench/before.py OLD [--remede build/remede] [--threads 2] [--seconds 2] [--rounds 5] [--least 0.97]
+    bench/before.py OLD [--remede build/remede] [--threads 2] [--seconds 2] [--rounds 5] [--least 0.97] [--only NAME]...
 
 The two programs take turns; the best turn of each counts, and the ratio of the median turns stands beside it. Exits with 1 when a ratio is
 below --least. Close other programs first.
@@ -41,6 +41,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=2.0, help="of a turn")
     parser.add_argument("--rounds", type=int, default=5, help="turns of each program")
     parser.add_argument("--least", type=float, default=0.97, help="smallest ratio that passes")
+    parser.add_argument("--only", action="append", metavar="NAME", help="only the rows whose names contain this")
     args = parser.parse_args()
     if os.getloadavg()[0] > 0.5:
         print(f"other programs are running (load {os.getloadavg()[0]:.1f}): figures will be off", file=sys.stderr)
@@ -51,6 +52,7 @@ def main():
         rows = {name: ("train", [*([] if "--threads" in flags else ["--threads", args.threads]), *flags, *([] if "--batch" in flags else ["--batch", 512])]) for name, flags in TRAINING.items()}
         rows["predict task 1"] = ("predict", [*known, "--threads", args.threads])
         rows["one step of task 1"] = ("stream", known)
+        rows = {name: row for name, row in rows.items() if not args.only or any(part in name for part in args.only)}
         print(f"{'':<32}{'new, M/s':>12}{'old, M/s':>12}{'ratio':>9}{'median':>9}", flush=True)
         for name, (what, flags) in rows.items():
             new, old = (measure.Ours(program, what, flags, args.seconds) for program in (args.remede, args.old))

@@ -187,8 +187,8 @@ HWY_INLINE Wide lane_shares(const Tree& tree, const SparseCells& sparse, const R
   return select(eq(offset, set(-kInfinity)), zero, select(eq(offset, set(kInfinity)), one, share));
 }
 
-static void act_by_laws(const Tree& tree, const SparseCells& sparse, const ReachedLeaves& reached, LaneScratch& s,
-                        float* m, float* y, bool first_step) {
+HWY_NOINLINE static void act_by_laws(const Tree& tree, const SparseCells& sparse, const ReachedLeaves& reached,
+                                     LaneScratch& s, float* m, float* y, bool first_step) {
   const Cells& cells = tree.cells;
   const auto n_x = static_cast<std::size_t>(tree.n_x), n_m = static_cast<std::size_t>(tree.n_m);
   const std::size_t width = n_x + 2 * n_m, n_y = static_cast<std::size_t>(tree.n_y);
