@@ -73,6 +73,7 @@ std::string link_text_in_c(const Objective& objective, int outputs) {
       "    if (a < -80.0f) {\n        a = -80.0f;\n    }\n    if (a > 80.0f) {\n        a = 80.0f;\n    }\n"
       "    return $_exp(a);\n}\n";
   const std::string begin = "\n$F void $_link(float *y)\n{\n    $_size k;\n";
+  if (has_identity_link(objective)) return "";
   switch (objective.loss) {
     case Loss::kCrossEntropy:
       return "\n/* Softmax. */" + begin +
@@ -81,10 +82,6 @@ std::string link_text_in_c(const Objective& objective, int outputs) {
              "    for (k = 0u; k < $OUTPUTS; k++) {\n        y[k] = $_exp(y[k] - most);\n        sum = sum + y[k];\n   "
              " }\n"
              "    for (k = 0u; k < $OUTPUTS; k++) {\n        y[k] = y[k] / sum;\n    }\n}\n";
-    case Loss::kSquaredError:
-    case Loss::kAbsoluteError:
-    case Loss::kHuber:
-      return "";
     case Loss::kPoisson:
       return positive + begin + "    for (k = 0u; k < $OUTPUTS; k++) {\n        y[k] = $_positive(y[k]);\n    }\n}\n";
     case Loss::kQuantile: {
@@ -100,6 +97,8 @@ std::string link_text_in_c(const Objective& objective, int outputs) {
             "    for (k = {}u; k > 0u; k--) {{\n        y[k - 1u] = y[k] - $_positive(y[k - 1u]);\n    }}\n", middle);
       return text + "}\n";
     }
+    default:
+      break;
   }
   fail("expected an objective that can be exported, got {}", word_of(objective));
 }

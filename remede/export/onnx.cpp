@@ -246,13 +246,10 @@ class OnnxStep {
   OnnxValue link(const OnnxValue& raw) {
     const Objective& objective = model_.objective();
     const int n_y = model_.n_y();
+    if (has_identity_link(objective)) return raw;
     switch (objective.loss) {
       case Loss::kCrossEntropy:
         return softmax(raw, n_y);
-      case Loss::kSquaredError:
-      case Loss::kAbsoluteError:
-      case Loss::kHuber:
-        return raw;
       case Loss::kPoisson:
         return exp_link(raw);
       case Loss::kQuantile: {
@@ -267,6 +264,8 @@ class OnnxStep {
         for (OnnxValue& v : y) v = g_.as_vector(v);
         return g_.join(y);
       }
+      default:
+        break;
     }
     fail("expected an objective that can be exported, got {}", word_of(objective));
   }
