@@ -206,12 +206,13 @@ std::vector<int> shown_cells(const Wording& words, const Trace& trace, std::size
   if (cells.size() <= kMaxCells) return cells;
   if (words.tree->has_laws()) {
     std::vector<double> moved;
+    moved.reserve(cells.size());
     for (const int k : cells) moved.push_back(moved_by(*words.tree, trace, number, k));
     std::vector<std::size_t> order(cells.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return moved[a] > moved[b]; });
-    std::vector<int> first;
-    for (std::size_t i = 0; i < kMaxCells; ++i) first.push_back(cells[order[i]]);
+    std::vector<int> first(kMaxCells);
+    for (std::size_t i = 0; i < kMaxCells; ++i) first[i] = cells[order[i]];
     cells = std::move(first);
     std::sort(cells.begin(), cells.end());
   }
