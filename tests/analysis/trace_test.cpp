@@ -2,6 +2,8 @@
 
 #include <bit>
 #include <cmath>
+#include <limits>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -111,6 +113,42 @@ TEST(Trace, TableSaysWhereAReadCameFrom) {
   EXPECT_THAT(table, HasSubstr("x1 >= 0.5*"));
   EXPECT_EQ(table.find('\x1b'), std::string::npos);
   EXPECT_THAT(trace_table(model, trace(model, data, 1), true), HasSubstr("\x1b["));
+}
+
+// Ten stores that never lose anything; the answer reads the last two.
+TEST(Trace, TableShowsTheCellsThatMoveTheAnswer) {
+  constexpr std::size_t kCells = 10;
+  Tree tree;
+  tree.n_x = tree.n_y = 1;
+  tree.n_m = static_cast<int>(kCells);
+  tree.form.memory = Memory::kLaws;
+  tree.output = {0.0F};
+  Cells& c = tree.cells;
+  c.law.assign(kCells, Law::kStore);
+  c.bias.assign(kCells, 0.0F);
+  c.input.assign(kCells, 1.0F);
+  c.earlier.assign(kCells * kCells, 0.0F);
+  c.tap.assign(kCells, 0.0F);
+  c.tap_input.assign(kCells, 0.0F);
+  c.tap_level.assign(kCells, 0.0F);
+  c.tap_leaf.assign(kCells, -std::numeric_limits<float>::infinity());
+  c.first.assign(kCells, 0);
+  c.linear.assign(1 + 2 * kCells, 0.01F);
+  c.linear[0] = 0.0F;
+  c.linear[2 * kCells - 1] = c.linear[2 * kCells] = 1.0F;
+  Model model;
+  model.schema.inputs = {"x1"};
+  model.schema.targets = {"y"};
+  model.schema.task = Task::kRegression;
+  model.fill = {0.0F};
+  model.trees = {tree};
+  check(model, "stores");
+  const std::string table = trace_table(model, trace(model, std::vector<float>{1, 2, 3}));
+  EXPECT_THAT(table, HasSubstr("m10"));
+  EXPECT_THAT(table, HasSubstr("m9"));
+  EXPECT_THAT(table, HasSubstr("m4"));
+  EXPECT_THAT(table, Not(HasSubstr("m5")));
+  EXPECT_THAT(table, HasSubstr("6 of 10 cells are shown: those that move the answer most here."));
 }
 
 TEST(Trace, JsonHoldsEveryStep) {
