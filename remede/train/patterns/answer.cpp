@@ -42,35 +42,36 @@ bool prepare_column(const std::vector<float>& weight, const std::vector<float>& 
   return std::isfinite(squares) && squares > least * least * static_cast<float>(rows);
 }
 
-Unexplained begin(const Matrix<float>& table, const Targets& targets) {
+Unexplained begin(Matrix<float> table, const Targets& targets) {
+  const std::size_t rows = table.rows, columns = table.columns;
   Unexplained u;
   const std::vector<float> weight(targets.weight.begin(), targets.weight.end());
   std::vector<float> root(weight.size());
   std::transform(weight.begin(), weight.end(), root.begin(), [](float w) { return std::sqrt(w); });
-  u.columns = table;
-  for (std::size_t c = 0; c < table.columns; ++c) {
+  u.columns = std::move(table);
+  for (std::size_t c = 0; c < columns; ++c) {
     float* column = u.columns.column(c);
     const bool usable = prepare_column(weight, root, column);
-    if (!usable) std::fill_n(column, table.rows, 0.0F);
+    if (!usable) std::fill_n(column, rows, 0.0F);
     u.usable.push_back(usable ? 1 : 0);
-    u.at_first.push_back(dot(column, column, table.rows));
+    u.at_first.push_back(dot(column, column, rows));
   }
   u.left = u.at_first;
-  u.targets = Matrix<float>(table.rows, targets.y.columns);
+  u.targets = Matrix<float>(rows, targets.y.columns);
   for (std::size_t o = 0; o < targets.y.columns; ++o) {
     const double mean = mean_of(targets.y.column(o), targets.weight);
     double most = 0;
-    for (std::size_t r = 0; r < table.rows; ++r) most = std::max(most, std::abs(targets.y(r, o) - mean));
+    for (std::size_t r = 0; r < rows; ++r) most = std::max(most, std::abs(targets.y(r, o) - mean));
     // So that squares fit into a float, whatever the unit.
     const int exponent = targets.classes || most == 0 ? 0 : std::ilogb(most);
     float* left = u.targets.column(o);
-    for (std::size_t r = 0; r < table.rows; ++r)
+    for (std::size_t r = 0; r < rows; ++r)
       left[r] = static_cast<float>(std::ldexp(targets.y(r, o) - mean, -exponent)) * root[r];
-    const float length = std::sqrt(dot(left, left, table.rows));
+    const float length = std::sqrt(dot(left, left, rows));
     if (targets.classes || length == 0) continue;
-    for (std::size_t r = 0; r < table.rows; ++r) left[r] /= length;  // values of different units
+    for (std::size_t r = 0; r < rows; ++r) left[r] /= length;  // values of different units
   }
-  u.along = Matrix<float>(targets.y.columns, table.columns);
+  u.along = Matrix<float>(targets.y.columns, columns);
   return u;
 }
 
@@ -241,17 +242,18 @@ Targets targets_of(const Sequences& data, const TargetRows& rows) {
   return targets;
 }
 
-std::vector<std::size_t> choose_columns(const Matrix<float>& table, const Targets& targets, int count, int threads,
+std::vector<std::size_t> choose_columns(Matrix<float> table, const Targets& targets, int count, int threads,
                                         const std::function<bool()>& stop) {
-  Unexplained u = begin(table, targets);
-  const std::size_t parts = (table.columns + kColumnsTogether - 1) / kColumnsTogether;
-  Matrix<float> directions(table.rows, static_cast<std::size_t>(count));
-  std::vector<float> explained(table.columns), direction, answer(u.along.rows);
+  Unexplained u = begin(std::move(table), targets);
+  const std::size_t rows = u.columns.rows, columns = u.columns.columns;
+  const std::size_t parts = (columns + kColumnsTogether - 1) / kColumnsTogether;
+  Matrix<float> directions(rows, static_cast<std::size_t>(count));
+  std::vector<float> explained(columns), direction, answer(u.along.rows);
   std::vector<std::size_t> chosen;
   while (static_cast<int>(chosen.size()) < count && !stop()) {
     parallel_for(parts, threads, [&](std::size_t part, int) {
       const std::size_t first = part * kColumnsTogether;
-      update_columns(direction, answer, first, std::min(first + kColumnsTogether, table.columns), u, explained);
+      update_columns(direction, answer, first, std::min(first + kColumnsTogether, columns), u, explained);
     });
     const auto best = std::max_element(explained.begin(), explained.end());
     if (!(*best > 0)) break;
@@ -259,8 +261,8 @@ std::vector<std::size_t> choose_columns(const Matrix<float>& table, const Target
     direction = new_direction(directions, chosen.size(), u.columns.column(c));
     std::copy(direction.begin(), direction.end(), directions.column(chosen.size()));
     for (std::size_t o = 0; o < answer.size(); ++o) {
-      answer[o] = dot(direction.data(), u.targets.column(o), table.rows);
-      add_scaled(-answer[o], direction.data(), table.rows, u.targets.column(o));
+      answer[o] = dot(direction.data(), u.targets.column(o), rows);
+      add_scaled(-answer[o], direction.data(), rows, u.targets.column(o));
     }
     u.usable[c] = 0;
     chosen.push_back(c);

@@ -20,8 +20,8 @@ struct Targets {
 Targets targets_of(const Sequences& data, const TargetRows& rows);
 
 // Numbers of columns in the order in which they are chosen: each explains most of what those before it leave. Fewer
-// than `count` where nothing is left, or stop() says so.
-std::vector<std::size_t> choose_columns(const Matrix<float>& table, const Targets& targets, int count, int threads,
+// than `count` where nothing is left, or stop() says so. The table is large: it is worked on in place.
+std::vector<std::size_t> choose_columns(Matrix<float> table, const Targets& targets, int count, int threads,
                                         const std::function<bool()>& stop);
 
 // (columns + 1, n_y) Weights of the first `count` of the columns, the constant last: a regularised logistic regression,

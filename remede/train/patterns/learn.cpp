@@ -33,6 +33,22 @@ std::size_t most_rows(const PatternOptions& options, std::size_t basis, int n_y)
   return std::min(options.rows, std::max<std::size_t>(1, static_cast<std::size_t>(most)));
 }
 
+// The patterns among the chosen columns, and the numbers of these columns in a table of such patterns alone.
+struct Chosen {
+  std::vector<patterns::Pattern> patterns;
+  std::vector<std::size_t> columns;
+};
+Chosen chosen_of(const std::vector<patterns::Pattern>& drawn, const std::vector<std::size_t>& columns) {
+  Chosen chosen;
+  for (const std::size_t c : columns)
+    if (c < drawn.size()) chosen.patterns.push_back(drawn[c]);
+  std::size_t next = 0;
+  chosen.columns.reserve(columns.size());
+  for (const std::size_t c : columns)
+    chosen.columns.push_back(c < drawn.size() ? next++ : chosen.patterns.size() + (c - drawn.size()));
+  return chosen;
+}
+
 }  // namespace
 
 std::vector<std::optional<Tree>> learn_patterns(const Sequences& data, std::span<const float> fill,
@@ -50,18 +66,20 @@ std::vector<std::optional<Tree>> learn_patterns(const Sequences& data, std::span
   const double affordable = options.work / static_cast<double>(steps_to_walk(data, rows));
   const int drawn = static_cast<int>(std::min<double>(options.drawn, affordable));
   const std::vector<Pattern> drawn_patterns = draw_patterns(data, basis, rows, drawn, options, random, threads);
-  const Matrix<float> table = measure(data, basis, rows, drawn_patterns, threads, stop);
   const Targets targets = targets_of(data, rows);
-  const std::vector<std::size_t> columns = choose_columns(table, targets, counts[wanted - 1], threads, stop);
+  const Chosen chosen =
+      chosen_of(drawn_patterns, choose_columns(measure(data, basis, rows, drawn_patterns, threads, stop), targets,
+                                               counts[wanted - 1], threads, stop));
+  const Matrix<float> table = measure(data, basis, rows, chosen.patterns, threads, stop);
   if (stop()) return found;
   // Targets of one sequence resemble one another: together they say about as much as one.
   const double ridge = options.ridge * static_cast<double>(rows.count()) / static_cast<double>(rows.sequences.size());
   parallel_for(wanted, threads, [&](std::size_t i, int) {
     const auto count = static_cast<std::size_t>(counts[i]);
-    if (columns.size() < count) return;
-    const Matrix<double> answer = learn_answer(table, columns, count, targets, ridge, stop);
+    if (chosen.columns.size() < count) return;
+    const Matrix<double> answer = learn_answer(table, chosen.columns, count, targets, ridge, stop);
     if (stop()) return;
-    Tree tree = make_tree(basis, drawn_patterns, columns, count, answer, targets.classes);
+    Tree tree = make_tree(basis, chosen.patterns, chosen.columns, count, answer, targets.classes);
     if (tree.n_m <= kMostCells && is_finite(tree)) found[i] = std::move(tree);
   });
   return found;
