@@ -18,7 +18,7 @@ namespace remede {
 namespace {
 
 constexpr std::size_t kMaxInputs = 5;  // with more, values stand in the path only
-constexpr std::size_t kMaxCells = 6;   // with more, only those that move the answer most
+constexpr std::size_t kMaxCells = 6;   // of more, some are shown
 constexpr std::size_t kPathWidth = 56;
 constexpr std::size_t kReadsWidth = 32;
 
