@@ -86,7 +86,9 @@ class Story {
     story.cell = k_;
     story.name = words_.feature[static_cast<std::size_t>(tree_.n_x + k_)];
     story.kind = is_store() ? "store" : "running average";
-    story.words = gain_words() + "; " + share_phrase();
+    story.source = gain_words();
+    story.speed = share_phrase();
+    story.words = story.source + "; " + story.speed;
     story.facts = facts();
     const std::string sum = sum_text(words_, c_.bias[at_], gain_terms(words_, k_));
     story.gain = c_.law[at_] == Law::kAverage ? sum : fmt::format("max(0, {})", sum);

@@ -15,6 +15,8 @@ struct CellStory {
   std::string name;
   std::string kind;       // "store", "running average"
   std::string words;      // "fills with rain, more when temp is low; loses 0.3% to 8% per step, more when temp is high"
+  std::string source;     // the first half of these words,
+  std::string speed;      // and the second
   std::string facts;      // "half-life 8 to 230 steps; holds 0 to 312; read by m2 and the answer"
   std::string gain;       // "max(0, 3.45 + 0.675 rain - 0.338 temp)": what comes in, or what is followed
   std::string share;      // "sigmoid(-4.5 + 0.1 temp - 0.0009 m1)", or a percentage where it is fixed

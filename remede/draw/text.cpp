@@ -127,11 +127,10 @@ std::string chain_text(std::span<const CellStory> chain, const Colours& colours)
   const CellStory& first = chain.front();
   const std::string facts = fmt::format("    {} each; towards: {}; share: {}{}", first.half_life, first.gain,
                                         first.share, first.starts_at_first ? "; all start at their first values" : "");
-  const std::size_t follows = first.words.find("; ");  // then how fast
-  const std::string speed = follows == std::string::npos ? "" : "; each " + first.words.substr(follows + 2);
-  return fmt::format("{} {} {} (chain of {} running averages): the first {}, each other one the average before it{}\n",
-                     colours.memory(first.name), chain.size() == 2 ? "and" : "to", colours.memory(chain.back().name),
-                     chain.size(), first.words.substr(0, follows), speed) +
+  return fmt::format(
+             "{} {} {} (chain of {} running averages): the first {}, each other one the average before it; each {}\n",
+             colours.memory(first.name), chain.size() == 2 ? "and" : "to", colours.memory(chain.back().name),
+             chain.size(), first.source, first.speed) +
          colours.line(facts) + "\n";
 }
 

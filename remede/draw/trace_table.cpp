@@ -1,8 +1,6 @@
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
-#include <numeric>
 #include <set>
 
 #include <fmt/format.h>
@@ -182,41 +180,36 @@ std::vector<int> cells_in_use(const Wording& words) {
   return cells;
 }
 
-// How far what a cell holds and releases moves a score of the answer in this trace. REQUIRES: cells with laws
-double moved_by(const Tree& tree, const Trace& trace, std::size_t number, int k) {
-  float low = std::numeric_limits<float>::infinity(), high = -low;
-  for (const TraceStep& step : trace.steps) {
-    const float held = step.trees[number].after[static_cast<std::size_t>(k)];
-    low = std::min(low, held);
-    high = std::max(high, held);
-  }
-  const auto n_y = static_cast<std::size_t>(tree.n_y);
+// The largest weight that an answer gives to what cell k holds or releases. REQUIRES: cells with laws
+double weight_of(const Tree& tree, int k) {
+  const auto width = static_cast<std::size_t>(tree.n_x + 2 * tree.n_m);
   double most = 0;
-  for (const int slot : {tree.n_x + k, tree.n_x + tree.n_m + k})
-    for (std::size_t o = 0; o < n_y; ++o)
-      most =
-          std::max(most, std::abs(static_cast<double>(
-                             tree.cells.linear[o * tree.cells.linear.size() / n_y + static_cast<std::size_t>(slot)])));
-  return most * static_cast<double>(high - low);
+  for (const std::vector<float>* weights : {&tree.cells.linear, &tree.cells.leaf_linear})
+    for (std::size_t row = 0; row < weights->size(); row += width)
+      for (const int slot : {tree.n_x + k, tree.n_x + tree.n_m + k})
+        most = std::max(most, std::abs(static_cast<double>((*weights)[row + static_cast<std::size_t>(slot)])));
+  return most;
 }
 
-// The cells that have a column. Of many with laws, those that move the answer most.
+// About how far cell k moves a score of the answer in this trace: that weight times the range of what it held.
+double moved_by(const Tree& tree, const Trace& trace, std::size_t number, int k) {
+  Range held = Range::none();
+  for (const TraceStep& step : trace.steps)
+    held = join(held, Range::point(step.trees[number].after[static_cast<std::size_t>(k)]));
+  return weight_of(tree, k) * (static_cast<double>(held.high) - static_cast<double>(held.low));
+}
+
+// The cells that have a column: of many with laws, those that move the answer most, else the first.
 std::vector<int> shown_cells(const Wording& words, const Trace& trace, std::size_t number) {
   std::vector<int> cells = cells_in_use(words);
   if (cells.size() <= kMaxCells) return cells;
   if (words.tree->has_laws()) {
-    std::vector<double> moved;
-    moved.reserve(cells.size());
-    for (const int k : cells) moved.push_back(moved_by(*words.tree, trace, number, k));
-    std::vector<std::size_t> order(cells.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return moved[a] > moved[b]; });
-    std::vector<int> first(kMaxCells);
-    for (std::size_t i = 0; i < kMaxCells; ++i) first[i] = cells[order[i]];
-    cells = std::move(first);
-    std::sort(cells.begin(), cells.end());
+    std::map<int, double> moved;
+    for (const int k : cells) moved[k] = moved_by(*words.tree, trace, number, k);
+    std::stable_sort(cells.begin(), cells.end(), [&](int a, int b) { return moved[a] > moved[b]; });
   }
   cells.resize(kMaxCells);
+  std::sort(cells.begin(), cells.end());
   return cells;
 }
 

@@ -68,12 +68,12 @@ std::string bounded_in_c() {
 }
 
 std::string link_text_in_c(const Objective& objective, int outputs) {
+  if (has_identity_link(objective)) return "";
   const std::string positive =
       "\n/* exp, kept positive and finite. */\n$F float $_positive(float y)\n{\n    float a = y;\n"
       "    if (a < -80.0f) {\n        a = -80.0f;\n    }\n    if (a > 80.0f) {\n        a = 80.0f;\n    }\n"
       "    return $_exp(a);\n}\n";
   const std::string begin = "\n$F void $_link(float *y)\n{\n    $_size k;\n";
-  if (has_identity_link(objective)) return "";
   switch (objective.loss) {
     case Loss::kCrossEntropy:
       return "\n/* Softmax. */" + begin +

@@ -280,6 +280,8 @@ PatternOptions pattern_options(const Config& config) {
   options.slowest_collected = r.pattern_slowest_collected;
   options.ridge = r.pattern_ridge;
   options.rows = static_cast<std::size_t>(r.pattern_rows);
+  options.table = r.pattern_table;
+  options.answered = r.pattern_answered;
   options.work = r.pattern_work;
   options.seed = static_cast<std::uint64_t>(config.seed);
   return options;

@@ -347,9 +347,10 @@ Fit fit(const Dataset& training, const Dataset* validation, const Config& asked,
   DirectModels direct = learn_directly(
       training.schema, folds, config, [&] { return session.halt(); }, session.peers());
   SearchResult found;
-  if (!direct.solved) {
+  if (!direct.solved)
     found = run_recipe(config, training.schema, folds, direct.signal_loss, small_seconds, session, rows);
-    session.begin(Phase::kChoose);  // under a time limit the search has used its share
+  session.begin(Phase::kChoose);  // patterns included: under a time limit the search has used its share
+  if (!direct.solved) {
     if (!is_solved(found, folds, config.recipe) && !session.halt())
       add_patterns(
           training.schema, folds, config, [&] { return session.halt(); }, direct);
@@ -358,7 +359,6 @@ Fit fit(const Dataset& training, const Dataset* validation, const Config& asked,
   if (session.stop())
     found.finalists.resize(std::min<std::size_t>(found.finalists.size(), static_cast<std::size_t>(config.trees)));
 
-  if (direct.solved) session.begin(Phase::kChoose);
   session.begin_part();
   const double polish_seconds =
       direct.solved ? 0 : seconds_of_polish(found.finalists.front().front().plan, config, found.pace);

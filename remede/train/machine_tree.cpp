@@ -160,8 +160,8 @@ class TreeBuilder {
   static float between(const std::vector<float>& values, std::size_t i) {
     if (i == 0) return values.front();
     if (i == values.size()) return std::nextafter(values.back(), std::numeric_limits<float>::infinity());
-    const float between = values[i] - values[i - 1];  // may be too large for a float
-    const float middle = std::isfinite(between) ? values[i - 1] + between / 2 : values[i - 1] / 2 + values[i] / 2;
+    const float apart = values[i] - values[i - 1];  // may be too large for a float
+    const float middle = std::isfinite(apart) ? values[i - 1] + apart / 2 : values[i - 1] / 2 + values[i] / 2;
     return middle > values[i - 1] ? middle : values[i];
   }
 

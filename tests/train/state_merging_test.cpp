@@ -60,8 +60,11 @@ TEST(StateMerging, TreesOfRandomMachinesDoTheSame) {
     for (std::size_t a = 0; a < symbols; ++a)
       for (int i = 0; i < machine.n_x; ++i) {
         const bool missing = i == 0 && a == 0 && seed % 2 == 0;
-        machine.symbol.push_back(missing ? std::numeric_limits<float>::quiet_NaN()
-                                         : static_cast<float>(a) + static_cast<float>(random.below(2)) * 10);
+        const float value = static_cast<float>(a) + static_cast<float>(random.below(2)) * 10;
+        const bool extreme = seed % 4 == 1;  // so far apart that no float holds the difference
+        machine.symbol.push_back(missing   ? std::numeric_limits<float>::quiet_NaN()
+                                 : extreme ? (value - 8) * 4e37F
+                                           : value);
       }
     for (std::size_t q = 0; q < states; ++q) {
       for (std::size_t a = 0; a < symbols; ++a) machine.next.push_back(static_cast<std::int32_t>(random.below(states)));

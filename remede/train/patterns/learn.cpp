@@ -16,8 +16,6 @@ namespace remede {
 namespace {
 
 constexpr std::uint64_t kPatternStream = 0x7061747465726e00;
-constexpr double kMostTable = 4e7;       // numbers: rows times columns that can be chosen,
-constexpr double kMostAnswered = 2.5e5;  // and rows times classes or values. Fewer rows are learned from beyond these.
 
 bool is_finite(const Tree& tree) {
   const auto finite = [](const std::vector<float>& values) {
@@ -29,7 +27,7 @@ bool is_finite(const Tree& tree) {
 
 std::size_t most_rows(const PatternOptions& options, std::size_t basis, int n_y) {
   const double columns = options.drawn + static_cast<double>(basis);
-  const double most = std::min(kMostTable / columns, kMostAnswered / n_y);
+  const double most = std::min(options.table / columns, options.answered / n_y);
   return std::min(options.rows, std::max<std::size_t>(1, static_cast<std::size_t>(most)));
 }
 

@@ -30,8 +30,9 @@ struct PatternOptions {
   double fastest_collected = 0.1;   // the weight of a new value in the fastest of the other cells
   double slowest_collected = 0.01;  // and in the slowest
   double ridge = 0.1;  // penalty of the answer's squared weights on standardised columns, times the rows per sequence
-  std::size_t rows = 8192;  // targets that are learned from; of more, evenly spaced ones (fewer where there are
-                            // hundreds of inputs or dozens of classes)
+  std::size_t rows = 8192;  // targets that are learned from; of more, evenly spaced ones
+  double table = 4e7;       // limits that lower this number: of targets times what can be chosen,
+  double answered = 2.5e5;  // and of targets times classes or values
   double work = 1e8;        // limit of steps times patterns, which lowers the number of patterns
   std::uint64_t seed = 1;
   std::uint64_t stream = 0;  // of random numbers: each draws other patterns
