@@ -34,6 +34,7 @@ struct SumUnit {
 
 struct Layout {
   int depth, nodes, leaves, n_x, n_m, n_y, n_v, n_w, n_t;
+  int n_g;  // outputs of the stepwise form: of classes only differences count, from the last one, which is left out
   int blends, reads_memory, has_bias, linear, first_order;
   int missing;                     // some input of the data is
   int softsign, softmax, effects;  // gradient form

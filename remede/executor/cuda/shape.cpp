@@ -152,6 +152,7 @@ DeviceShape device_shape(const Shape& shape, const GradientForm& form, const Dat
   l.n_v = shape.n_v();
   l.n_w = shape.n_w();
   l.n_t = data.targets;
+  l.n_g = shift_invariant({.loss = data.loss}) && l.n_y > 1 ? l.n_y - 1 : l.n_y;
   l.missing = data.missing ? 1 : 0;
   l.blends = shape.form.write_rule == WriteRule::kBlend ? 1 : 0;
   l.reads_memory = shape.form.write_reads == WriteReads::kInputsAndMemory ? 1 : 0;

@@ -133,7 +133,7 @@ __device__ __noinline__ LossSums cells_back(const Start& s, const Chunk& chunk, 
   // What lies behind the inputs and memory of a step is 0, and what has no step is finite.
   for (int i = static_cast<int>(threadIdx.x) % 32; i < C::p.cells.floats; i += 32) b.values[i] = 0.0F;
   __syncwarp();
-  float later[C::l.n_y] = {}, q = 0.0F;
+  float later[C::l.n_g] = {}, q = 0.0F;
   load_block<C>(s, own, trace, (own.length - 1) / C::p.cells.block * C::p.cells.block, b);
 #pragma unroll 1
   while (b.first >= 0) {

@@ -14,7 +14,7 @@ struct Traced {
   int leaf = 0, label = 0;
   float weight = 0.0F;
   float v[C::l.n_v];  // inputs as they are, and memory before the step
-  float y[C::l.n_y];  // outputs added up; only in the first-order form
+  float y[C::l.n_g];  // outputs added up; only in the first-order form
 };
 
 template <class C>
@@ -32,26 +32,33 @@ __device__ __forceinline__ void load_traced(const Start& s, const OwnSequence& o
   to.leaf = reinterpret_cast<const std::int32_t*>(from)[l.n_m * p.sequences];
   if (l.first_order)
 #pragma unroll
-    for (int k = 0; k < l.n_y; ++k) to.y[k] = from[(l.n_m + 1 + k) * p.sequences];
+    for (int k = 0; k < l.n_g; ++k) to.y[k] = from[(l.n_m + 1 + k) * p.sequences];
   to.weight = p.ahead > 0 ? from[(p.trace - 2) * p.sequences] : s.data.weight[own.from + t];
   if (C::loss == Loss::kCrossEntropy)
     to.label = p.ahead > 0 ? __float_as_int(from[(p.trace - 1) * p.sequences]) : s.data.label[own.from + t];
 }
 
-// The loss of a step; y becomes its derivative.
+// The loss of a step; g, its outputs, becomes the derivative by them. Derivatives by the scores of all classes add up
+// to 0: that of the last one, which is left out, follows from the others.
 template <class C>
 __device__ __forceinline__ void step_derivative(const Start& s, std::int64_t at, int label, float weight, float scale,
-                                                float (&y)[C::l.n_y], LossSums& sums) {
+                                                float (&g)[C::l.n_g], LossSums& sums) {
+  constexpr Layout l = C::l;
   if (weight == 0.0F) {
 #pragma unroll
-    for (int k = 0; k < C::l.n_y; ++k) y[k] = 0.0F;
+    for (int k = 0; k < l.n_g; ++k) g[k] = 0.0F;
     return;
   }
+  float y[l.n_y];
+#pragma unroll
+  for (int k = 0; k < l.n_y; ++k) y[k] = k < l.n_g ? g[k] : 0.0F;
   const Objective objective = {C::loss, {s.quantiles}, {s.scale}};
   const auto named = static_cast<float>(label);
-  const float* const target = C::loss == Loss::kCrossEntropy ? &named : s.data.value + at * C::l.n_t;
+  const float* const target = C::loss == Loss::kCrossEntropy ? &named : s.data.value + at * l.n_t;
   LossSums own;
-  step_loss(objective, y, target, C::l.n_y, C::l.n_t, weight, scale, own);
+  step_loss(objective, y, target, l.n_y, l.n_t, weight, scale, own);
+#pragma unroll
+  for (int k = 0; k < l.n_g; ++k) g[k] = y[k];
   if (threadIdx.x % C::p.sharers == 0) {
     sums.loss += own.loss;
     sums.correct += own.correct;
@@ -65,7 +72,7 @@ __device__ __forceinline__ float leaf_worth(const float (&r)[N], const LeafDeriv
   constexpr Stepper p = C::p;
   float sum = 0.0F;
 #pragma unroll
-  for (int y = 0; y < l.n_y; ++y) sum = fmaf(c.g[y], row_output<C>(r, v, y), sum);
+  for (int y = 0; y < l.n_g; ++y) sum = fmaf(c.g[y], row_output<C>(r, v, y), sum);
 #pragma unroll
   for (int k = 0; k < l.n_m; ++k) {
     const float argument = write_argument<C>(r, v, k);
@@ -106,7 +113,7 @@ __device__ __forceinline__ float through_leaf(const float* row, float (&v)[C::l.
       for (int i = 0; i < l.n_m; ++i) back[k] = fmaf(c.write[i], r[p.writes + i * l.n_w + l.n_x + k], back[k]);
     if (l.linear)
 #pragma unroll
-      for (int y = 0; y < l.n_y; ++y) back[k] = fmaf(c.g[y], r[p.linear + y * l.n_v + l.n_x + k], back[k]);
+      for (int y = 0; y < l.n_g; ++y) back[k] = fmaf(c.g[y], r[p.linear + y * l.n_v + l.n_x + k], back[k]);
   }
   return leaf_worth<C>(r, c, q, v);
 }
@@ -186,7 +193,7 @@ __device__ __forceinline__ void write_entries(float* tile, float* entries, int a
     if (l.blends) entry[p.rate + k] = c.rate[k];
   }
 #pragma unroll
-  for (int k = 0; k < l.n_y; ++k) entry[p.g + k] = c.g[k];
+  for (int k = 0; k < l.n_g; ++k) entry[p.g + k] = c.g[k];
 #pragma unroll
   for (int f = 0; f < l.n_v; ++f) entry[p.columns + f] = v[f];
   if constexpr (p.entries > 0) {
@@ -245,11 +252,11 @@ __device__ __noinline__ LossSums step_backward(const Start& s, const Chunk& chun
   std::int32_t* const counts = ints<C>(shared, p.counts) + threadIdx.x / 32 * l.leaves;
   const float* const fill = global(s.fill);
   float* const tile = own_tile<C>(shared);
-  float q[at_least_one(n_m)], later[l.n_y];
+  float q[at_least_one(n_m)], later[l.n_g];
 #pragma unroll
   for (int k = 0; k < n_m; ++k) q[k] = 0.0F;
 #pragma unroll
-  for (int k = 0; k < l.n_y; ++k) later[k] = 0.0F;
+  for (int k = 0; k < l.n_g; ++k) later[k] = 0.0F;
   const int most = most_of_warp<1>(own.length);
   HotSums<C> sums;
   const HotColumns<C> columns;
@@ -277,17 +284,17 @@ __device__ __noinline__ LossSums step_backward(const Start& s, const Chunk& chun
       const float* const row = shared + p.leaf_rows + now.leaf * p.row;
       if (l.first_order) {
 #pragma unroll
-        for (int k = 0; k < l.n_y; ++k) c.g[k] = now.y[k];
+        for (int k = 0; k < l.n_g; ++k) c.g[k] = now.y[k];
       } else {
         float r[p.row];
-        load_row<p.output, l.linear ? p.linear + l.n_y * l.n_v : p.output + l.n_y>(row, r);
+        load_row<p.output, l.linear ? p.linear + l.n_g * l.n_v : p.output + l.n_g>(row, r);
 #pragma unroll
-        for (int k = 0; k < l.n_y; ++k) c.g[k] = row_output<C>(r, now.v, k);
+        for (int k = 0; k < l.n_g; ++k) c.g[k] = row_output<C>(r, now.v, k);
       }
       step_derivative<C>(s, own.from + t, now.label, now.weight, scale, c.g, losses);
       if (l.first_order)
 #pragma unroll
-        for (int k = 0; k < l.n_y; ++k) c.g[k] = later[k] += c.g[k];
+        for (int k = 0; k < l.n_g; ++k) c.g[k] = later[k] += c.g[k];
       const float here = through_leaf<C>(row, now.v, q, c, back);
       through_splits<C>(shared, look, now.leaf, here, now.v, q, c, splits, p.lanes > 1 ? parts : back);
     }

@@ -116,7 +116,7 @@ __device__ __noinline__ void cells_forward(const Start& s, const Chunk& chunk) {
   const bool carried = own.length > 0 && at.has_cell();
   float m = carried && s.before != nullptr ? s.before[static_cast<std::size_t>(own.sequence) * l.n_m + at.lane] : 0.0F;
   int count = 0;  // of the leaf with this lane's number, where there are no more than lanes
-  float y[l.n_y] = {};
+  float y[l.n_g] = {};
 #pragma unroll
   for (int t = 0; t < kInputRing - 1; ++t) fetch(t);
   for (int t = 0; t < own.length; ++t, to += p.sequences * p.trace) {
@@ -149,7 +149,7 @@ __device__ __noinline__ void cells_forward(const Start& s, const Chunk& chunk) {
     }
     if (l.first_order)
 #pragma unroll
-      for (int k = 0; k < l.n_y; ++k) {
+      for (int k = 0; k < l.n_g; ++k) {
         y[k] += warp_output<C>(shared + p.leaf_rows + j * p.row, values, at.thread, k);
         if (at.thread == 0) to[p.cells.output + k] = y[k];
       }

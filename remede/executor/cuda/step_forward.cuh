@@ -190,7 +190,7 @@ __device__ __noinline__ void step_forward(const Start& s, const Chunk& chunk) {
   auto* const counts = reinterpret_cast<std::int32_t*>(shared + p.counts) + threadIdx.x / 32 * l.leaves;
   const auto* const nodes = reinterpret_cast<const float2*>(shared + p.nodes);
   const float* const fill = global(s.fill);
-  float v[l.n_v], y[l.n_y], next[p.ahead > 0 ? 1 : n_x];
+  float v[l.n_v], y[l.n_g], next[p.ahead > 0 ? 1 : n_x];
   float* const tile = own_tile<C>(shared);
   const float* const own_x = tile + threadIdx.x % 32 / p.lanes;  // in the tile
   constexpr int kPitch = 32 / p.lanes + 1;
@@ -199,7 +199,7 @@ __device__ __noinline__ void step_forward(const Start& s, const Chunk& chunk) {
     v[n_x + k] =
         own.length > 0 && s.before != nullptr ? s.before[static_cast<std::size_t>(own.sequence) * n_m + k] : 0.0F;
 #pragma unroll
-  for (int k = 0; k < l.n_y; ++k) y[k] = 0.0F;
+  for (int k = 0; k < l.n_g; ++k) y[k] = 0.0F;
   const float* x = own.x;
   if (p.ahead == 0)
 #pragma unroll
@@ -241,7 +241,7 @@ __device__ __noinline__ void step_forward(const Start& s, const Chunk& chunk) {
       }
       if (l.first_order)
 #pragma unroll
-        for (int k = 0; k < l.n_y; ++k) {
+        for (int k = 0; k < l.n_g; ++k) {
           y[k] += row_output<C>(r, v, k);
           if (writes) to[(n_m + 1 + k) * p.sequences] = y[k];
         }

@@ -135,11 +135,11 @@ __device__ __forceinline__ void ask_all_leaves(const StepBlock& b) {
     for (int i = 0; i < kGroups; ++i) put(leaf * places.group + 8 * i, c[i]);
   }
   if (!l.linear) return;
-  constexpr int kOutputs = l.leaves * l.n_y;
+  constexpr int kOutputs = l.leaves * l.n_g;
 #pragma unroll 1
   for (int tile = 0; tile < step_ceil(kOutputs, 8); ++tile) {
-    const auto row_at = [&](int output) { return leaves + step_min(output, kOutputs - 1) / l.n_y * p.row; };
-    const auto y_of = [&](int output) { return step_min(output, kOutputs - 1) % l.n_y; };
+    const auto row_at = [&](int output) { return leaves + step_min(output, kOutputs - 1) / l.n_g * p.row; };
+    const auto y_of = [&](int output) { return step_min(output, kOutputs - 1) % l.n_g; };
     float c[1][4];
     c[0][0] = c[0][2] = row_at(8 * tile + 2 * t)[p.output + y_of(8 * tile + 2 * t)];
     c[0][1] = c[0][3] = row_at(8 * tile + 2 * t + 1)[p.output + y_of(8 * tile + 2 * t + 1)];
@@ -156,7 +156,7 @@ __device__ __forceinline__ float block_output(const StepBlock& b, int step, int 
   constexpr Stepper p = C::p;
   const float* const row = step_memory() + p.leaf_rows + leaf * p.row;
   if (!l.linear) return row[p.output + y];
-  if (p.cells.all_leaves) return b.rows[step * p.cells.row_pitch + leaf * l.n_y + y + l.leaves * p.cells.group];
+  if (p.cells.all_leaves) return b.rows[step * p.cells.row_pitch + leaf * l.n_g + y + l.leaves * p.cells.group];
   return quad_dot<l.n_v, 1>(row[p.output + y], row + p.linear + y * p.linear_pitch,
                             b.values + step * p.cells.value_pitch, 0);
 }
@@ -165,21 +165,21 @@ __device__ __forceinline__ float block_output(const StepBlock& b, int step, int 
 // first-order form, the derivatives of the steps behind the block. All lanes of the warp call this.
 template <class C>
 __device__ __forceinline__ void block_losses(const Start& s, const OwnSequence& own, const StepBlock& b, float* trace,
-                                             float scale, float (&later)[C::l.n_y], LossSums& losses) {
+                                             float scale, float (&later)[C::l.n_g], LossSums& losses) {
   constexpr Layout l = C::l;
   constexpr CellPlaces places = C::p.cells;
   const int thread = static_cast<int>(threadIdx.x) % 32, step = thread % C::p.cells.block;
-  float g[l.n_y] = {};
+  float g[l.n_g] = {};
   if (thread < C::p.cells.block && step < b.count) {
     const int t = b.first + step;
 #pragma unroll
-    for (int y = 0; y < l.n_y; ++y)
+    for (int y = 0; y < l.n_g; ++y)
       g[y] = l.first_order ? traced_at<C>(trace, t)[places.output + y] : block_output<C>(b, step, b.reached.x, y);
     step_derivative<C>(s, own.from + t, b.label, b.weight, scale, g, losses);
   }
   if (l.first_order)
 #pragma unroll
-    for (int y = 0; y < l.n_y; ++y) {
+    for (int y = 0; y < l.n_g; ++y) {
 #pragma unroll
       for (int o = 1; o < C::p.cells.block; o *= 2) {
         const float more = __shfl_down_sync(kAll, g[y], o, C::p.cells.block);
@@ -190,14 +190,14 @@ __device__ __forceinline__ void block_losses(const Start& s, const OwnSequence& 
     }
   if (thread >= C::p.cells.block) return;
 #pragma unroll
-  for (int y = 0; y < l.n_y; ++y) b.g[step * l.n_y + y] = g[y];
+  for (int y = 0; y < l.n_g; ++y) b.g[step * l.n_g + y] = g[y];
   if (!places.all_leaves) return;
   float* const worth = b.rows + step * places.row_pitch + l.leaves * places.group;  // takes the place of the outputs
 #pragma unroll 4
   for (int leaf = 0; leaf < l.leaves; ++leaf) {
     float sum = 0.0F;
 #pragma unroll
-    for (int y = 0; y < l.n_y; ++y) sum = fmaf(g[y], block_output<C>(b, step, leaf, y), sum);
+    for (int y = 0; y < l.n_g; ++y) sum = fmaf(g[y], block_output<C>(b, step, leaf, y), sum);
     worth[leaf] = sum;
   }
 }
@@ -209,16 +209,16 @@ __device__ __forceinline__ float answer_worth(const StepBlock& b, int step, int 
   constexpr Stepper p = C::p;
   if (p.cells.all_leaves) return b.rows[step * p.cells.row_pitch + leaf + l.leaves * p.cells.group];
   const float* const row = step_memory() + p.leaf_rows + leaf * p.row;
-  const float* const g = b.g + step * l.n_y;
+  const float* const g = b.g + step * l.n_g;
   float sum = 0.0F;
-  for (int y = lane; y < l.n_y; y += p.cells.width) sum = fmaf(g[y], (row + y)[p.output], sum);
+  for (int y = lane; y < l.n_g; y += p.cells.width) sum = fmaf(g[y], (row + y)[p.output], sum);
   if (l.linear)
 #pragma unroll
     for (int f = 0; f < l.n_v; f += p.cells.width) {
       if (f + p.cells.width > l.n_v && f + lane >= l.n_v) continue;
       float by = 0.0F;
 #pragma unroll
-      for (int y = 0; y < l.n_y; ++y) by = fmaf(g[y], (row + lane)[p.linear + y * p.linear_pitch + f], by);
+      for (int y = 0; y < l.n_g; ++y) by = fmaf(g[y], (row + lane)[p.linear + y * p.linear_pitch + f], by);
       sum = fmaf(by, (b.values + step * p.cells.value_pitch + lane)[f], sum);
     }
   return group_sum<p.cells.width>(sum);
@@ -273,8 +273,8 @@ __device__ __forceinline__ void write_map(const StepBlock& b, int step, const in
   float into = 0.0F;
   if (l.linear)
 #pragma unroll
-    for (int y = 0; y < l.n_y; ++y)
-      into = fmaf(b.g[step * l.n_y + y], row[p.linear + y * p.linear_pitch + l.n_x], into);
+    for (int y = 0; y < l.n_g; ++y)
+      into = fmaf(b.g[step * l.n_g + y], row[p.linear + y * p.linear_pitch + l.n_x], into);
   const float here = write_worth<C>(row, argument, m, gate, write, rate);
   const float answer = answer_worth<C>(b, step, reached.x, at.lane);
   float slopes[at_least_one(l.depth)], base[at_least_one(l.depth)];
@@ -318,14 +318,14 @@ __device__ __forceinline__ void write_map(const StepBlock& b, int step, const in
   for (int f = 0; f < l.n_v; f += places.width)
     if (f + at.lane < l.n_v) __stcs(to + p.columns + f, (values + at.lane)[f]);
 #pragma unroll
-  for (int y = 0; y < l.n_y; y += places.width)
-    if (y + at.lane < l.n_y) __stcs(to + p.g + y, (b.g + step * l.n_y + at.lane)[y]);
+  for (int y = 0; y < l.n_g; y += places.width)
+    if (y + at.lane < l.n_g) __stcs(to + p.g + y, (b.g + step * l.n_g + at.lane)[y]);
 }
 
 // The records of the block. All lanes of the warp call this.
 template <class C>
 __device__ __forceinline__ void map_block(const Start& s, const OwnSequence& own, const StepBlock& b, float* trace,
-                                          float* entries, float scale, float (&later)[C::l.n_y], LossSums& losses) {
+                                          float* entries, float scale, float (&later)[C::l.n_g], LossSums& losses) {
   const CellLane<C> at;
   if (C::p.cells.all_leaves) {
     ask_all_leaves<C>(b);

@@ -12,7 +12,7 @@ constexpr int kHotSteps = 16;  // that tensor cores add up, which cut off what t
 // Derivatives by the numbers of the reached leaf.
 template <class C>
 struct LeafDerivatives {
-  float g[C::l.n_y];
+  float g[C::l.n_g];
   float gate[at_least_one(C::l.n_m)], write[at_least_one(C::l.n_m)], rate[at_least_one(C::l.n_m)];
 };
 
@@ -40,7 +40,7 @@ struct HotColumns {
         row = p.g + column;
       else if (linear < 0)
         row = p.write + product / at_least_one(l.n_w), by = product % at_least_one(l.n_w);
-      else if (l.linear && linear < l.n_y * l.n_v)
+      else if (l.linear && linear < l.n_g * l.n_v)
         row = p.g + linear / l.n_v, by = linear % l.n_v;
       leaf[n] = row * p.look_pitch;
       factor[n] = by * p.look_pitch;
@@ -65,7 +65,7 @@ __device__ __forceinline__ void stage_step(float* shared, int leaf, const LeafDe
 #pragma unroll
       for (int f = 0; f < l.n_v; ++f) column[f * p.look_pitch] = v[f];
 #pragma unroll
-    for (int y = 0; y < l.n_y; ++y) column[(p.g + y) * p.look_pitch] = c.g[y];
+    for (int y = 0; y < l.n_g; ++y) column[(p.g + y) * p.look_pitch] = c.g[y];
 #pragma unroll
     for (int k = 0; k < l.n_m; ++k) {
       column[(p.gate + k) * p.look_pitch] = c.gate[k];

@@ -50,7 +50,7 @@ __device__ __noinline__ void forward_alone(const Start& s, const Chunk& chunk) {
   std::int32_t* const counts = ints<C>(shared, p.counts) + place * p.lanes / 32 * l.leaves;
   const float* const fill = global(s.fill);
   const auto carried = static_cast<std::size_t>(own.sequence) * n_m;
-  float v[l.n_v], y[l.n_y] = {}, next[n_x];
+  float v[l.n_v], y[l.n_g] = {}, next[n_x];
 #pragma unroll
   for (int k = 0; k < n_m; ++k) v[n_x + k] = own.length > 0 && s.before != nullptr ? s.before[carried + k] : 0.0F;
   const float* x = own.x;
@@ -76,7 +76,7 @@ __device__ __noinline__ void forward_alone(const Start& s, const Chunk& chunk) {
     atomicAdd(counts + j, 1);
     if (l.first_order)
 #pragma unroll
-      for (int k = 0; k < l.n_y; ++k) {
+      for (int k = 0; k < l.n_g; ++k) {
         y[k] += row_output<C>(r, v, k);
         to[(n_m + 1 + k) * p.sequences] = y[k];
       }
@@ -104,7 +104,7 @@ __device__ __forceinline__ float affine_worth(const float (&r)[N], const LeafDer
   constexpr Stepper p = C::p;
   float sum = 0.0F;
 #pragma unroll
-  for (int y = 0; y < l.n_y; ++y) sum = fmaf(c.g[y], row_output<C>(r, v, y), sum);
+  for (int y = 0; y < l.n_g; ++y) sum = fmaf(c.g[y], row_output<C>(r, v, y), sum);
 #pragma unroll
   for (int k = 0; k < l.n_m; ++k) {
     const float argument = write_argument<C>(r, v, k), gate = r[p.gate_value + k];
@@ -146,7 +146,7 @@ __device__ __forceinline__ float affine_leaf(const float* row, const float (&v)[
 #pragma unroll
     for (int k = 0; k < l.n_m; ++k)
 #pragma unroll
-      for (int y = 0; y < l.n_y; ++y) to.into[k] = fmaf(c.g[y], r[p.linear + y * l.n_v + l.n_x + k], to.into[k]);
+      for (int y = 0; y < l.n_g; ++y) to.into[k] = fmaf(c.g[y], r[p.linear + y * l.n_v + l.n_x + k], to.into[k]);
   return affine_worth<C>(r, c, v, by);
 }
 
@@ -228,10 +228,10 @@ __device__ __forceinline__ void hand_on(const AffineStep<C>& step, float (&q)[Af
 // In the first-order form an output counts at all later steps: adds up derivatives from the lanes' last step to their
 // first, after `later`, which then holds the sum of all. All lanes of the warp call this.
 template <class C>
-__device__ __forceinline__ void add_later(float (&g)[C::l.n_y], float (&later)[C::l.n_y]) {
+__device__ __forceinline__ void add_later(float (&g)[C::l.n_g], float (&later)[C::l.n_g]) {
   constexpr int kLanes = C::p.lanes;
 #pragma unroll
-  for (int y = 0; y < C::l.n_y; ++y) {
+  for (int y = 0; y < C::l.n_g; ++y) {
 #pragma unroll
     for (int o = 1; o < kLanes; o *= 2) {
       const float before = __shfl_up_sync(kAll, g[y], o, kLanes);
@@ -255,7 +255,7 @@ __device__ __noinline__ LossSums step_backward_together(const Start& s, const Ch
   std::int32_t* const counts = ints<C>(shared, p.counts) + threadIdx.x / 32 * l.leaves;
   const float* const fill = global(s.fill);
   LossSums losses;
-  float q[AffineStep<C>::kCells] = {}, later[l.n_y] = {};
+  float q[AffineStep<C>::kCells] = {}, later[l.n_g] = {};
   const int most = most_of_warp<1>(own.length);
   int t = most - 1 - static_cast<int>(threadIdx.x) % p.lanes;  // lane 0 has the last step
   Traced<C> next;
@@ -267,7 +267,7 @@ __device__ __noinline__ LossSums step_backward_together(const Start& s, const Ch
     const int at = next_entry<C>(counts, now.leaf, active);
     AffineStep<C> step;
 #pragma unroll
-    for (int y = 0; y < l.n_y; ++y) step.c.g[y] = 0.0F;
+    for (int y = 0; y < l.n_g; ++y) step.c.g[y] = 0.0F;
     if (active) {
 #pragma unroll
       for (int f = 0; f < l.n_v; ++f) look[f * p.look_pitch] = now.v[f];
@@ -276,13 +276,13 @@ __device__ __noinline__ LossSums step_backward_together(const Start& s, const Ch
         for (int f = 0; f < l.n_x; ++f) now.v[f] = now.v[f] != now.v[f] ? fill[f] : now.v[f];
       if (l.first_order) {
 #pragma unroll
-        for (int y = 0; y < l.n_y; ++y) step.c.g[y] = now.y[y];
+        for (int y = 0; y < l.n_g; ++y) step.c.g[y] = now.y[y];
       } else {
         float r[p.row];
-        load_row<p.output, l.linear ? p.linear + l.n_y * l.n_v : p.output + l.n_y>(
+        load_row<p.output, l.linear ? p.linear + l.n_g * l.n_v : p.output + l.n_g>(
             shared + p.leaf_rows + now.leaf * p.row, r);
 #pragma unroll
-        for (int y = 0; y < l.n_y; ++y) step.c.g[y] = row_output<C>(r, now.v, y);
+        for (int y = 0; y < l.n_g; ++y) step.c.g[y] = row_output<C>(r, now.v, y);
       }
       step_derivative<C>(s, own.from + t, now.label, now.weight, scale, step.c.g, losses);
     }

@@ -38,9 +38,20 @@ __device__ __noinline__ void step_prepare(const Start& s) {
           at < width ? parameters[l.begin[group] + piece * width + at] : 0.0F;
     }
   };
-  copy(2, p.output, 1, l.n_y, l.n_y);
+  // Outputs, and the weights of linear ones, as differences from those of the last class.
+  const auto copy_answers = [&](int group, int place, int width, int pitch) {
+#pragma unroll 4
+    for (int i = static_cast<int>(threadIdx.x); i < l.leaves * l.n_g * pitch; i += p.threads) {
+      const int piece = i / pitch, at = i - piece * pitch, leaf = piece / l.n_g;
+      const float* const own = parameters + l.begin[group] + leaf * l.n_y * width + at;
+      float x = at < width ? own[(piece - leaf * l.n_g) * width] : 0.0F;
+      if (l.n_g < l.n_y && at < width) x -= own[l.n_g * width];
+      rows[leaf * p.row + place + i - leaf * l.n_g * pitch] = x;
+    }
+  };
+  copy_answers(2, p.output, 1, 1);
   if (l.n_m > 0) copy(4, p.writes, at_least_one(l.n_m), l.n_w, p.write_pitch);
-  if (l.linear) copy(7, p.linear, l.n_y, l.n_v, p.linear_pitch);
+  if (l.linear) copy_answers(7, p.linear, l.n_v, p.linear_pitch);
   constexpr int kCells = at_least_one(l.n_m);
 #pragma unroll 2
   for (int i = static_cast<int>(threadIdx.x); i < l.leaves * l.n_m; i += p.threads) {
@@ -66,6 +77,16 @@ __device__ __forceinline__ float leaf_sum(const float* tables, const std::int32_
   constexpr int kFull = p.full_m * kTile, kColumns = p.tiles_n * kTileColumns;
   const int at = row < kFull ? row * kColumns + column : kFull * kColumns + row - kFull;
   return seen[leaf] != 0 ? tables[static_cast<std::size_t>(leaf) * p.table + at] : 0.0F;
+}
+
+// The sum of output y from those that are kept, sum(0) to sum(n_g - 1).
+template <class C, class Sum>
+__device__ __forceinline__ float answer_sum(int y, Sum sum) {
+  if (C::l.n_g == C::l.n_y || y < C::l.n_g) return sum(y);
+  float all = 0.0F;
+#pragma unroll 4
+  for (int k = 0; k < C::l.n_g; ++k) all += sum(k);
+  return -all;
 }
 
 // The threads counted from the last one: for work beside what the first ones do.
@@ -191,14 +212,24 @@ __device__ __noinline__ double step_gradient(const Start& s) {
         squares += static_cast<double>(g) * g;
       }
     };
-    gather_hot(2, 0, l.n_y);
+    // Of outputs: `columns` sums each, from `column` on.
+    const auto gather_answers = [&](int group, int column, int columns) {
+      for (int i = thread_from_last<C>(); i < l.leaves * l.n_y * columns; i += p.threads) {
+        const int leaf = i / (l.n_y * columns), at = i - leaf * (l.n_y * columns);
+        const float g = answer_sum<C>(
+            at / columns, [&](int y) { return hot_leaf_sum<C>(shared, leaf, column + y * columns + at % columns); });
+        gradient[l.begin[group] + i] = g;
+        squares += static_cast<double>(g) * g;
+      }
+    };
+    gather_answers(2, 0, 1);
     if (l.n_m > 0) {
-      gather_hot(3, l.n_y, at_least_one(l.n_m));
-      if (l.blends) gather_hot(6, l.n_y + l.n_m, at_least_one(l.n_m));
-      if (l.has_bias) gather_hot(5, l.n_y + l.n_m * (1 + l.blends), at_least_one(l.n_m));
+      gather_hot(3, l.n_g, at_least_one(l.n_m));
+      if (l.blends) gather_hot(6, l.n_g + l.n_m, at_least_one(l.n_m));
+      if (l.has_bias) gather_hot(5, l.n_g + l.n_m * (1 + l.blends), at_least_one(l.n_m));
       gather_hot(4, p.pure, at_least_one(l.n_m * l.n_w));
     }
-    if (l.linear) gather_hot(7, p.pure + l.n_m * l.n_w, l.n_y * l.n_v);
+    if (l.linear) gather_answers(7, p.pure + l.n_m * l.n_w, l.n_v);
     return squares;
   }
   // Numbers of a leaf: `rows` rows of the table from `row` on, with `columns` columns from `column` on.
@@ -212,14 +243,24 @@ __device__ __noinline__ double step_gradient(const Start& s) {
       squares += static_cast<double>(g) * g;
     }
   };
-  gather(2, p.g, l.n_y, l.n_v, 1);
+  const auto gather_answers = [&](int group, int column, int columns) {
+#pragma unroll 4
+    for (int i = thread_from_last<C>(); i < l.leaves * l.n_y * columns; i += p.threads) {
+      const int leaf = i / (l.n_y * columns), at = i - leaf * (l.n_y * columns);
+      const float g = answer_sum<C>(
+          at / columns, [&](int y) { return leaf_sum<C>(tables, seen, leaf, p.g + y, column + at % columns); });
+      gradient[l.begin[group] + i] = g;
+      squares += static_cast<double>(g) * g;
+    }
+  };
+  gather_answers(2, l.n_v, 1);
   if (l.n_m > 0) {
     gather(3, p.gate, at_least_one(l.n_m), l.n_v, 1);
     gather(4, p.write, at_least_one(l.n_m), 0, l.n_w);
     if (l.has_bias) gather(5, p.write, at_least_one(l.n_m), l.n_v, 1);
     if (l.blends) gather(6, p.rate, at_least_one(l.n_m), l.n_v, 1);
   }
-  if (l.linear) gather(7, p.g, l.n_y, 0, l.n_v);
+  if (l.linear) gather_answers(7, 0, l.n_v);
   return squares;
 }
 

@@ -26,14 +26,14 @@ struct CellPlaces {
   int group = 0;   // n_m rounded up to a multiple of eight
 
   // In the trace, a row for each step and sequence: memory before the step (n_m), the leaf and how many steps before
-  // reached it, outputs (n_y) in the first-order form.
+  // reached it, outputs (n_g) in the first-order form.
   int leaf = 0, output = 0;
 
   int exchange = 0;  // in shared memory: (sequences, 2, 2 * padded) q, and derivatives by the writes' arguments
 
   // In the tile of a warp: inputs and memory of the steps (with missing values filled, and as they are), derivatives by
   // the outputs, and a row for each step. Where `all_leaves`, the row first holds what each leaf would have written
-  // and answered: arguments (leaves, group) and outputs (leaves, n_y), then what the outputs are worth (leaves).
+  // and answered: arguments (leaves, group) and outputs (leaves, n_g), then what the outputs are worth (leaves).
   int value_pitch = 0, look = 0, g = 0, rows = 0, row_pitch = 0;
   bool all_leaves = false;
 
@@ -87,7 +87,7 @@ struct Stepper {
 
   // Sums: tiles of 16 rows and 8 columns; the tables of all leaves, then those of further parts.
   int tiles_m = 0, full_m = 0, tiles_n = 0, table = 0;  // full_m: of tiles_m, those with all columns; others have one
-  // What the forward pass leaves of a step, rows of all sequences: memory before it (n_m), the leaf, outputs (n_y) in
+  // What the forward pass leaves of a step, rows of all sequences: memory before it (n_m), the leaf, outputs (n_g) in
   // the first-order form, inputs (n_x), weight and class. Where `ahead` is 0, the last three are read from the data
   // again.
   int trace = 0, trace_x = 0;
@@ -128,9 +128,9 @@ constexpr void place_entry(const Layout& l, Stepper& p) {
   StepPlaces entry;
   p.write = entry.take(l.n_m);
   p.split = entry.take(l.depth);
-  if (l.linear) p.g = entry.take(l.n_y);
+  if (l.linear) p.g = entry.take(l.n_g);
   p.full = entry.end;
-  if (!l.linear) p.g = entry.take(l.n_y);
+  if (!l.linear) p.g = entry.take(l.n_g);
   p.gate = entry.take(l.n_m);
   p.rate = entry.take(l.blends ? l.n_m : 0);
   p.rows = entry.end;
@@ -145,8 +145,8 @@ constexpr void place_entry(const Layout& l, Stepper& p) {
 // Whether there are so few leaves and numbers of a leaf that their sums have room in registers.
 constexpr bool place_onehot(const Layout& l, Stepper& p) {
   if (p.lanes > 2 || l.depth > kMostHotDepth) return false;
-  p.pure = l.n_y + l.n_m * (1 + l.blends + l.has_bias);
-  p.leaf_n = step_ceil(p.pure + l.n_m * l.n_w + (l.linear ? l.n_y * l.n_v : 0), kTileColumns);
+  p.pure = l.n_g + l.n_m * (1 + l.blends + l.has_bias);
+  p.leaf_n = step_ceil(p.pure + l.n_m * l.n_w + (l.linear ? l.n_g * l.n_v : 0), kTileColumns);
   p.node_n = step_ceil(l.n_v + 1, kTileColumns);
   p.hot_tiles = step_ceil(l.leaves, kTile);
   p.accumulators = 4 * p.hot_tiles * (p.leaf_n + p.node_n);
@@ -164,10 +164,10 @@ constexpr void place_leaf_row(const Layout& l, Stepper& p) {
   p.write_pitch = pitch(l.n_w);
   p.writes = row.take(l.n_m * p.write_pitch);
   p.written = row.end;
-  p.output = row.take(l.n_y);
+  p.output = row.take(l.n_g);
   if (p.by_cells) row.end = step_up(row.end, 4);
   p.linear_pitch = pitch(l.n_v);
-  p.linear = row.take(l.linear ? l.n_y * p.linear_pitch : 0);
+  p.linear = row.take(l.linear ? l.n_g * p.linear_pitch : 0);
   p.rate_value = row.take(l.blends ? l.n_m : 0);
   p.worth = l.effects ? 0 : p.gate_value;
   p.worth_end = l.effects ? p.rate_value : row.end;
@@ -188,7 +188,7 @@ constexpr void place_cells(const Layout& l, bool all_leaves, Stepper& p) {
   c.group = step_up(l.n_m, kTileColumns);
   StepPlaces trace{step_up(l.n_m, 2)};
   c.leaf = trace.take(2);
-  c.output = trace.take(l.first_order ? l.n_y : 0);
+  c.output = trace.take(l.first_order ? l.n_g : 0);
   p.trace = step_up(trace.end, 4);
   StepPlaces record;
   c.write = record.take(c.padded);
@@ -199,14 +199,14 @@ constexpr void place_cells(const Layout& l, bool all_leaves, Stepper& p) {
   c.splits = record.take(2 * l.depth);
   c.reached = record.take(2);
   c.all_leaves = all_leaves;
-  const int answers = step_up(l.leaves * (l.linear ? l.n_y : 1), kTileColumns);
+  const int answers = step_up(l.leaves * (l.linear ? l.n_g : 1), kTileColumns);
   const int columns = step_max(all_leaves ? l.leaves * c.group + answers : 0, step_up(record.end, 8));
   c.row_pitch = step_up(columns - 8, 16) + 8;  // pairs of eight rows lie in different banks
   StepPlaces tile;
   c.value_pitch = (step_up(l.n_v, kTileColumns) / 4 | 1) * 4;  // an odd number of quads: rows lie in different banks
   tile.take(c.block * c.value_pitch);
   c.look = l.missing ? tile.take(c.block * c.value_pitch) : 0;
-  c.g = tile.take(step_up(c.block * l.n_y, 4));
+  c.g = tile.take(step_up(c.block * l.n_g, 4));
   c.rows = tile.take(c.block * c.row_pitch);
   c.floats = tile.end;
 }
@@ -245,7 +245,7 @@ constexpr void place_shared_onehot(const Layout& l, Stepper& p) {
   StepPlaces rows;
   rows.take(l.n_v);
   p.one = rows.take(1);
-  p.g = rows.take(l.n_y);  // what is pure is side by side
+  p.g = rows.take(l.n_g);  // what is pure is side by side
   p.gate = rows.take(l.n_m);
   p.rate = rows.take(l.blends ? l.n_m : 0);
   p.write = rows.take(l.n_m);
@@ -315,7 +315,7 @@ constexpr Stepper stepper(const Layout& l, int batch, int longest, int shared, b
   // A tile takes the inputs of a warp's sequences, with a pitch that spreads them over the banks.
   const int fit = by_steps ? 0 : kEntries * p.tile_pitch / (32 / p.lanes + 1) / l.n_x;
   p.ahead = fit >= 8 ? 8 : fit >= 4 ? 4 : fit >= 2 ? 2 : 0;
-  p.trace_x = l.n_m + 1 + (l.first_order ? l.n_y : 0);
+  p.trace_x = l.n_m + 1 + (l.first_order ? l.n_g : 0);
   p.trace = p.trace_x + (p.ahead > 0 ? l.n_x + 2 : 0);
   return p;
 }
