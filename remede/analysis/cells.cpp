@@ -84,7 +84,7 @@ class Story {
   CellStory tell() const {
     CellStory story;
     story.cell = k_;
-    story.name = words_.feature[static_cast<std::size_t>(tree_.n_x + k_)];
+    story.name = name();
     story.kind = is_store() ? "store" : "running average";
     story.source = gain_words();
     story.speed = share_phrase();
@@ -96,10 +96,12 @@ class Story {
     story.half_life = half_life_text();
     story.starts_at_first = c_.first[at_] != 0;
     story.follows_last = follows_last();
+    story.counts_last = counts_last();
     return story;
   }
 
  private:
+  const std::string& name() const { return words_.feature[static_cast<std::size_t>(tree_.n_x + k_)]; }
   bool is_store() const { return c_.law[at_] == Law::kStore; }
 
   std::span<const float> row(const std::vector<float>& values) const {
@@ -153,7 +155,28 @@ class Story {
                     : fmt::format("fills with {} and by {} more per step", from[0], short_number(bias));
   }
 
+  // The cell before holds nothing for the next step, and this one takes in 1 less what that one releases.
+  bool counts_last() const {
+    if (k_ == 0 || c_.law[at_] == Law::kAverage || c_.bias[at_] != 1.0F) return false;
+    const auto zero = [](float w) { return w == 0; };
+    const float* const of_cell = c_.earlier.data() + at_ * static_cast<std::size_t>(tree_.n_m);
+    const std::span<const float> inputs = row(c_.input);
+    if (!(of_cell[at_ - 1] < 0) || !std::all_of(of_cell, of_cell + at_ - 1, zero) ||
+        !std::all_of(inputs.begin(), inputs.end(), zero))
+      return false;
+    const Story last(words_, k_ - 1);
+    return last.is_store() && last.tap_is_fixed() && last.fixed_share() == 1 && last.readers() == std::vector{name()};
+  }
+
+  // "counts the steps at which 0.2 + m3 - m4 is below 0"
+  std::string count_words() const {
+    const std::string sum = sum_text(words_, c_.bias[at_ - 1], gain_terms(words_, k_ - 1));
+    return fmt::format("{} at which {} is below 0",
+                       is_store() ? "counts the steps" : "follows the share of the last steps", sum);
+  }
+
   std::string gain_words() const {
+    if (counts_last()) return count_words();
     const std::string alone = beyond(), passed = passed_on();
     if (!alone.empty()) return alone;
     if (!passed.empty()) return passed;
@@ -260,7 +283,7 @@ class Story {
                       : fmt::format("half-life {} to {} steps", from, to);
   }
 
-  std::string readers_text() const {
+  std::vector<std::string> readers() const {
     std::vector<std::string> readers;
     for (int later = k_ + 1; later < tree_.n_m; ++later)
       if (words_.view.cell_in_use(later) && law_uses(tree_, later, tree_.n_x + k_))
@@ -274,7 +297,12 @@ class Story {
     }
     if (tests > 0) readers.push_back(tests == 1 ? "a split" : fmt::format("{} splits", tests));
     if (answer) readers.push_back("the answer");
-    return readers.empty() ? "" : "read by " + named(readers);
+    return readers;
+  }
+
+  std::string readers_text() const {
+    const std::vector<std::string> all = readers();
+    return all.empty() ? "" : "read by " + named(all);
   }
 
   std::string facts() const {

@@ -23,6 +23,9 @@ struct CellStory {
   std::string half_life;  // "half-life 8 to 230 steps"; empty where it is not known
   bool starts_at_first = false;  // an average that starts at its first value
   bool follows_last = false;     // an average of the cell before alone, which moves as fast: they are a chain
+  // Counts the steps at which the argument of the cell before is not above 0, or averages that count; nothing else
+  // reads the cell before.
+  bool counts_last = false;
 };
 
 // Of the cells in use of a tree whose cells have laws, in order; else none. Half-lives and ranges are those of the

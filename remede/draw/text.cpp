@@ -134,12 +134,27 @@ std::string chain_text(std::span<const CellStory> chain, const Colours& colours)
          colours.line(facts) + "\n";
 }
 
+// A cell that counts the steps of the one before it, and that one.
+std::string counter_text(const CellStory& condition, const CellStory& story, const Colours& colours) {
+  return fmt::format("{} and {} ({}): {}\n", colours.memory(condition.name), colours.memory(story.name),
+                     story.kind == "store" ? "counter" : "recent share", story.words) +
+         colours.line("    " + story.facts) + "\n" +
+         colours.line(fmt::format("    release({}): {}; in: {}; share: {}", condition.name, condition.gain, story.gain,
+                                  story.share)) +
+         "\n";
+}
+
 std::string cells_text(const Wording& words, const Colours& colours) {
   const std::vector<CellStory> stories = cell_stories(words);
   std::string text;
   for (std::size_t i = 0, end = 0; i < stories.size(); i = end) {
     for (end = i + 1; end < stories.size() && stories[end].follows_last;) ++end;
-    text += end == i + 1 ? cell_text(stories[i], colours) : chain_text(std::span(stories).subspan(i, end - i), colours);
+    if (end == i + 1 && end < stories.size() && stories[end].counts_last)
+      text += counter_text(stories[i], stories[end++], colours);
+    else if (end == i + 1)
+      text += cell_text(stories[i], colours);
+    else
+      text += chain_text(std::span(stories).subspan(i, end - i), colours);
   }
   return text.empty() ? "" : text + "\n";
 }

@@ -339,18 +339,23 @@ void add_patterns(const Schema& schema, const std::vector<Prepared>& folds, cons
   std::vector<int> counts;
   for (int count = config.recipe.pattern_least; count <= config.recipe.pattern_most; count *= 2)
     counts.push_back(count);
-  PatternOptions options = pattern_options(config);
-  std::vector<PatternCandidate> first = pattern_candidates(schema, folds, config, options, counts, stop);
-  if (first.empty()) return;
-  const auto better = [](const PatternCandidate& a, const PatternCandidate& b) {
-    return a.candidate.loss < b.candidate.loss;
-  };
-  // The other trees of a forest are as large as the best, from other patterns.
-  const std::vector<int> same = {std::min_element(first.begin(), first.end(), better)->count};
-  for (PatternCandidate& c : first) found.candidates.push_back(std::move(c.candidate));
-  for (options.stream = 1; options.stream < static_cast<std::uint64_t>(config.trees) && !stop(); ++options.stream)
-    for (PatternCandidate& c : pattern_candidates(schema, folds, config, options, same, stop))
-      found.candidates.push_back(std::move(c.candidate));
+  // Sums alone, then sums and counts. The other trees of a forest are as large as the best of their kind, from other
+  // patterns.
+  for (const double counted : {0.0, config.recipe.pattern_counted}) {
+    PatternOptions options = pattern_options(config);
+    options.counted = counted;
+    std::vector<PatternCandidate> first = pattern_candidates(schema, folds, config, options, counts, stop);
+    if (first.empty()) return;
+    const auto better = [](const PatternCandidate& a, const PatternCandidate& b) {
+      return a.candidate.loss < b.candidate.loss;
+    };
+    const std::vector<int> same = {std::min_element(first.begin(), first.end(), better)->count};
+    for (PatternCandidate& c : first) found.candidates.push_back(std::move(c.candidate));
+    for (options.stream = 1; options.stream < static_cast<std::uint64_t>(config.trees) && !stop(); ++options.stream)
+      for (PatternCandidate& c : pattern_candidates(schema, folds, config, options, same, stop))
+        found.candidates.push_back(std::move(c.candidate));
+    if (config.recipe.pattern_counted == 0) return;
+  }
 }
 
 DirectModels learn_directly(const Schema& schema, const std::vector<Prepared>& folds, const Config& config,

@@ -97,5 +97,46 @@ TEST(Text, AChainOfAveragesIsSaidAtOnce) {
   EXPECT_NE(to_text(model).find("m1 and m2 (chain of 2 running averages)"), std::string::npos);
 }
 
+// A store that empties at every step, and one that takes in 1 less what it releases.
+TEST(Text, ACountOfStepsIsSaidAsSuch) {
+  Model model = test::model_of_snow();
+  Tree& tree = model.trees[0];
+  Cells& c = tree.cells;
+  constexpr std::size_t kCells = 2;
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  tree.n_m = kCells;
+  c.law.assign(kCells, Law::kStore);
+  c.first.assign(kCells, 0);
+  c.bias = {0.5F, 1};
+  c.input = {-1, 0, 0, 0};
+  c.earlier = {0, 0, -100, 0};
+  c.tap.assign(kCells, 0.0F);
+  c.tap_input.assign(kCells * 2, 0.0F);
+  c.tap_level.assign(kCells, 0.0F);
+  c.tap_leaf = {kInfinity, -kInfinity};
+  c.linear.assign(2 + 2 * kCells, 0.0F);
+  c.linear.back() = 3;
+  tree.output = {0.5F};
+  tree.level_range.clear();
+  tree.share_range.clear();
+  EXPECT_EQ(to_text(model),
+            "flow from rain and temp: 8 numbers, 2 cells, 0 splits\n"
+            "\n"
+            "m1 and m2 (counter): counts the steps at which 0.5 - rain is below 0; loses nothing\n"
+            "    never forgets; read by the answer\n"
+            "    release(m1): max(0, 0.5 - rain); in: max(0, 1 - 100 release(m1)); share: 0%\n"
+            "\n"
+            "say flow = 0.5 + 3 m2\n");
+  c.law[1] = Law::kPositiveAverage;
+  c.tap_leaf[1] = 0;
+  c.tap[1] = -1;
+  EXPECT_NE(to_text(model).find("m1 and m2 (recent share): follows the share of the last steps at which 0.5 - rain is "
+                                "below 0; moves 27% of the way per step"),
+            std::string::npos)
+      << to_text(model);
+  c.linear[2] = 1;  // what the first one releases now counts by itself
+  EXPECT_EQ(to_text(model).find("m1 and m2"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace remede

@@ -79,6 +79,29 @@ Dataset averages(int sequences, std::uint64_t seed) {
   return data;
 }
 
+// Waves whose size has nothing to do with the class, from .001 to 100; of class "long" the positive half is longer.
+Dataset waves(int sequences, std::uint64_t seed) {
+  Dataset data = shapes(1, seed);
+  data.schema.classes = {"short", "long"};
+  Sequences& s = data.sequences;
+  s = {};
+  s.n_x = 1;
+  s.n_y = 2;
+  Random random(seed);
+  for (int i = 0; i < sequences; ++i) {
+    const int positive = i % 2 == 0 ? 4 : 7, begin = static_cast<int>(random.below(11));
+    const double size = std::pow(10.0, random.uniform(-3, 2));
+    for (int t = 0; t < 66; ++t) {
+      const bool up = (t + begin) % 11 < positive;
+      s.x.push_back(static_cast<float>(size * (up ? 1.0 / positive : -1.0 / (11 - positive))));
+      s.label.push_back(i % 2);
+      s.weight.push_back(t == 65 ? 1.0F : 0.0F);
+    }
+    s.offset.push_back(static_cast<std::int64_t>(s.x.size()));
+  }
+  return data;
+}
+
 Model model_of(const Dataset& data, Tree tree) {
   Model model;
   model.schema = data.schema;
@@ -122,6 +145,15 @@ TEST(Patterns, FollowSeveralValuesOfDifferentUnits) {
     }
     EXPECT_GE(1 - off / squares, 0.9) << training.schema.targets[o];
   }
+}
+
+TEST(Patterns, CountsDoNotDependOnTheSizeOfASignal) {
+  const Dataset training = waves(80, 1), test = waves(400, 2);
+  PatternOptions counting;
+  counting.counted = 0.5;
+  const Tree sums = learn(training, {16})[0], counts = learn(training, {16}, counting)[0];
+  EXPECT_LE(score(model_of(training, sums), test.sequences).accuracy, 0.9);
+  EXPECT_GE(score(model_of(training, counts), test.sequences).accuracy, 0.98);
 }
 
 TEST(Patterns, DoNotDependOnTheNumberOfThreads) {
@@ -235,12 +267,14 @@ TEST(Patterns, TheTreeHoldsWhatTheTableSays) {
     const std::vector<float> fill(static_cast<std::size_t>(s.n_x), 0.0F);
     PatternOptions options;
     options.stores = 0.5;
+    options.counted = 0.5;
     const patterns::Basis basis = patterns::make_basis(s, fill, options);
     const patterns::TargetRows rows = patterns::choose_rows(s, 100);
     EXPECT_EQ(rows.whole, whole);
     EXPECT_EQ(rows.count(), whole ? 20U : 100U);
     Random random(1);
     const auto drawn = patterns::draw_patterns(s, basis, rows, 40, options, random, 1);
+    EXPECT_TRUE(std::any_of(drawn.begin(), drawn.end(), [](const patterns::Pattern& p) { return p.ramp > 0; }));
     const Matrix<float> table = patterns::measure(s, basis, rows, drawn, 1, kNeverStop);
     // An answer for each column: the tree's outputs are then what the cells hold.
     std::vector<std::size_t> columns;

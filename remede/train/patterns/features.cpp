@@ -18,6 +18,10 @@ constexpr std::size_t kSamples = 2048;          // steps from which thresholds a
 constexpr double kSampledNumbers = 2e7;         // fewer where there are many inputs
 constexpr int kMostInputsRead = 3;              // by one pattern
 constexpr double kBalanced = 0.7;               // share of the patterns whose weights of an input add up to zero
+// Of a count: in standard deviations of the sum, so small that the size of a signal hardly matters; but well above the
+// rounding of the sum, which is this share of its terms.
+constexpr double kRamp = 1e-5;
+constexpr double kRounding = 1e-6;
 constexpr double kLowestQuantile = 0.05;  // thresholds lie between this quantile of the sum and that far from the top
 
 constexpr std::size_t kWidth = kLanes;  // sequences side by side
@@ -106,6 +110,7 @@ Pattern draw_pattern(const Basis& basis, bool whole, const PatternOptions& optio
   const double at = random.uniform();
   if (!whole || random.uniform() >= options.stores)
     p.share = between(options.fastest_collected, options.slowest_collected, at);
+  if (options.counted > 0 && random.uniform() < options.counted) p.ramp = 1.0F;  // for now
   return p;
 }
 
@@ -113,6 +118,29 @@ float sum_of(const Pattern& p, const float* values) {
   float sum = 0;
   for (const Term& term : p.terms) sum += term.weight * values[term.source];
   return sum;
+}
+
+double spread_of(const std::vector<float>& sums) {
+  double sum = 0, squares = 0;
+  for (const float s : sums) {
+    sum += static_cast<double>(s);
+    squares += static_cast<double>(s) * static_cast<double>(s);
+  }
+  const auto n = static_cast<double>(sums.size());
+  return std::sqrt(std::max(0.0, squares / n - sum / n * (sum / n)));
+}
+
+// The threshold may be a value that the sum often has: the ramp begins above it, so that no rounding decides whether
+// such steps count.
+void set_ramp(const Basis& basis, double spread, Pattern& p) {
+  double terms = std::abs(static_cast<double>(p.threshold));
+  for (const Term& term : p.terms) {
+    const std::size_t i = basis.input_of(term.source);
+    const double shift = static_cast<double>(basis.shift[i]) / static_cast<double>(basis.scale[i]);
+    terms += std::abs(static_cast<double>(term.weight)) * (1 + std::abs(shift));
+  }
+  p.ramp = static_cast<float>(std::max(kRamp * spread, kRounding * terms));
+  p.threshold += p.ramp;
 }
 
 // (samples, basis)
@@ -140,7 +168,8 @@ std::vector<float> sample_basis(const Sequences& data, const Basis& basis, const
 // What a cell holds after a step in which its pattern has the sum a.
 void collect(const Pattern& p, const Lanes& a, const Lanes& now, bool first, Lanes& level) {
   for (std::size_t lane = 0; lane < kWidth; ++lane) {
-    const float in = a[lane] > 0.0F ? a[lane] : 0.0F;
+    float in = a[lane] > 0.0F ? a[lane] : 0.0F;
+    if (p.ramp > 0.0F) in = in < p.ramp ? in / p.ramp : 1.0F;
     const float change = p.share == 0.0F ? in : first ? in - level[lane] : p.share * (in - level[lane]);
     level[lane] += now[lane] * change;
   }
@@ -249,9 +278,11 @@ std::vector<Pattern> draw_patterns(const Sequences& data, const Basis& basis, co
   parallel_for(patterns.size(), threads, [&](std::size_t p, int) {
     std::vector<float> sums(sampled);
     for (std::size_t s = 0; s < sampled; ++s) sums[s] = sum_of(patterns[p], samples.data() + s * basis.size());
+    const double spread = patterns[p].ramp > 0.0F ? spread_of(sums) : 0.0;
     const auto at = static_cast<std::ptrdiff_t>(quantile[p] * static_cast<double>(sampled));
     std::nth_element(sums.begin(), sums.begin() + at, sums.end());
     patterns[p].threshold = sums[static_cast<std::size_t>(at)];
+    if (patterns[p].ramp > 0.0F) set_ramp(basis, spread, patterns[p]);
   });
   return patterns;
 }

@@ -43,6 +43,9 @@ struct Pattern {
   std::vector<Term> terms;
   float threshold = 0;
   float share = 0;  // of a new value in the cell that collects it; 0: a store
+  // Of patterns whose steps are counted: from 0 up to here the count of a step rises from 0 to 1. It is small beside
+  // the usual sums. 0: the sum itself is collected.
+  float ramp = 0;
 };
 
 // The targets that are learned from, in the order of the data.

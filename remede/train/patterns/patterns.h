@@ -3,10 +3,10 @@
 //
 // Every input is followed by chains of running averages, each average of the one before; the chains differ in speed. A
 // pattern is a weighted sum of an input and averages of one of its chains, or of averages alone (of up to three
-// inputs), less a threshold. A cell collects the positive part of that sum: a store that never loses anything, or a
-// running average. Many patterns are drawn at random. Those that explain most of what the chosen ones leave are chosen
-// one by one (orthogonal matching pursuit), and the answer is a regularised logistic or linear regression on what their
-// cells hold. It may also read inputs and averages themselves.
+// inputs), less a threshold. A cell collects the positive part of that sum, or counts the steps at which it is
+// positive: a store that never loses anything, or a running average. Many patterns are drawn at random. Those that
+// explain most of what the chosen ones leave are chosen one by one (orthogonal matching pursuit), and the answer is a
+// regularised logistic or linear regression on what their cells hold. It may also read inputs and averages themselves.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +27,7 @@ struct PatternOptions {
   double slowest = 0.03;            // and of the slowest
   int stages = 4;                   // averages in a chain
   double stores = 0.7;              // share of the patterns whose cell is a store, where all targets are at last steps
+  double counted = 0;               // share of the patterns whose steps are counted
   double fastest_collected = 0.1;   // the weight of a new value in the fastest of the other cells
   double slowest_collected = 0.01;  // and in the slowest
   double ridge = 0.1;  // penalty of the answer's squared weights on standardised columns, times the rows per sequence

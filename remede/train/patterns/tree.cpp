@@ -28,7 +28,7 @@ class TreeMaker {
         need(c - patterns.size());
         continue;
       }
-      ++collectors;
+      collectors += patterns[c].ramp > 0.0F ? 2 : 1;
       for (const Term& term : patterns[c].terms) need(term.source);
     }
     averages_ = static_cast<std::size_t>(std::count(cell_.begin(), cell_.end(), std::size_t{0}));
@@ -39,7 +39,7 @@ class TreeMaker {
     for (std::size_t i = 0; i < count; ++i) {
       const std::size_t c = columns[i];
       if (c < patterns.size())
-        make_collector(cell++, patterns[c], i);
+        cell = make_collector(cell, patterns[c], i);
       else
         read(c - patterns.size(), i);
     }
@@ -110,8 +110,28 @@ class TreeMaker {
       c.earlier[k * static_cast<std::size_t>(tree_.n_m) + cell_[source]] = weight;
   }
 
-  // Its largest weight is 1 or -1.
-  void make_collector(std::size_t k, const Pattern& pattern, std::size_t row) {
+  // From cell k on; returns the number of the next one.
+  std::size_t make_collector(std::size_t k, const Pattern& pattern, std::size_t row) {
+    const double unit = read_pattern(k, pattern, pattern.ramp > 0.0F ? -1.0 : 1.0);
+    double worth = unit;
+    if (pattern.ramp > 0.0F) {
+      make_count(k++, static_cast<double>(pattern.ramp) / unit);
+      worth = 1;
+    }
+    Cells& c = tree_.cells;
+    if (pattern.share == 0.0F) {
+      c.tap_leaf[k] = -std::numeric_limits<float>::infinity();
+    } else {
+      c.law[k] = Law::kPositiveAverage;
+      c.first[k] = 1;
+      c.tap[k] = tap_of(pattern.share);
+    }
+    for (std::size_t o = 0; o < answer_.columns; ++o) linear_(level_of(k), o) = answer_(row, o) * worth;
+    return k + 1;
+  }
+
+  // The argument of cell k becomes the pattern's sum times the sign, in a unit in which the largest weight is 1 or -1.
+  double read_pattern(std::size_t k, const Pattern& pattern, double sign) {
     double bias = -static_cast<double>(pattern.threshold), unit = 0;
     for (const Term& term : pattern.terms) {
       const std::size_t i = basis_.input_of(term.source);
@@ -121,18 +141,20 @@ class TreeMaker {
     }
     for (const Term& term : pattern.terms) {
       const auto scale = static_cast<double>(basis_.scale[basis_.input_of(term.source)]);
-      read_source(k, term.source, static_cast<float>(static_cast<double>(term.weight) / scale / unit));
+      read_source(k, term.source, static_cast<float>(sign * static_cast<double>(term.weight) / scale / unit));
     }
+    tree_.cells.bias[k] = static_cast<float>(sign * bias / unit);
+    return unit;
+  }
+
+  // Cell k, whose argument is the negative of a sum, releases at once by how much the sum is below the ramp's end, and
+  // the next cell takes in 1 less the part of the ramp that is missing: 0 where the sum is negative, 1 above the ramp.
+  void make_count(std::size_t k, double ramp) {
     Cells& c = tree_.cells;
-    c.bias[k] = static_cast<float>(bias / unit);
-    if (pattern.share == 0.0F) {
-      c.tap_leaf[k] = -std::numeric_limits<float>::infinity();
-    } else {
-      c.law[k] = Law::kPositiveAverage;
-      c.first[k] = 1;
-      c.tap[k] = tap_of(pattern.share);
-    }
-    for (std::size_t o = 0; o < answer_.columns; ++o) linear_(level_of(k), o) = answer_(row, o) * unit;
+    c.bias[k] = static_cast<float>(static_cast<double>(c.bias[k]) + ramp);
+    c.tap_leaf[k] = std::numeric_limits<float>::infinity();
+    c.bias[k + 1] = 1.0F;
+    c.earlier[(k + 1) * static_cast<std::size_t>(tree_.n_m) + k] = static_cast<float>(-1.0 / ramp);
   }
 
   std::size_t level_of(std::size_t k) const { return basis_.n_x + static_cast<std::size_t>(tree_.n_m) + k; }
