@@ -143,14 +143,19 @@ double shuffled_input(const Model& model, const Sequences& data, const Judge& ju
   return loss;
 }
 
-// At every step the cell has the value that it had in another sequence at that step; if there is only one sequence, the
-// value that it had at another step.
-std::vector<float> outputs_with_cell_shuffled(const Model& model, const Sequences& data, std::size_t slot,
-                                              Random random) {
+// (steps) What the cell holds before every step.
+std::vector<float> held_by(const Model& model, const Sequences& data, std::size_t slot) {
   std::vector<float> held(data.steps());
   run_with(model, data, slot, [&](std::size_t s, std::size_t t, float& cell) {
     held[static_cast<std::size_t>(data.offset[s]) + t] = cell;
   });
+  return held;
+}
+
+// At every step the cell has the value that it held in another sequence at that step; if there is only one sequence,
+// the value that it held at another step.
+std::vector<float> outputs_with_cell_shuffled(const Model& model, const Sequences& data, std::size_t slot,
+                                              const std::vector<float>& held, Random random) {
   std::vector<std::size_t> partner(data.count());
   std::iota(partner.begin(), partner.end(), std::size_t{0});
   random.shuffle(std::span(partner));
@@ -161,6 +166,18 @@ std::vector<float> outputs_with_cell_shuffled(const Model& model, const Sequence
       cell = held[static_cast<std::size_t>(data.offset[from]) +
                   (turn > 0 ? (t + turn) % length : std::min(t, length - 1))];
   });
+}
+
+// ASSIGNS what is lost without what the cell holds.
+void shuffle_cell(const Model& model, const Sequences& data, const Judge& judge, double score, std::size_t number,
+                  const ImportanceOptions& options, FeatureImportance& f) {
+  const std::size_t slot = state_slot(model, f.tree, f.cell);
+  const std::vector<float> held = held_by(model, data, slot);
+  for (int r = 0; r < options.repeats; ++r) {
+    const Random random(options.seed, number * 1000 + static_cast<std::size_t>(r));
+    f.shuffled += judge.loss(score, outputs_with_cell_shuffled(model, data, slot, held, random)) / options.repeats;
+  }
+  f.frozen = judge.loss(score, run_with(model, data, slot, [](std::size_t, std::size_t, float& cell) { cell = 0; }));
 }
 
 // Nodes that test a feature, and formulas that use it.
@@ -313,17 +330,10 @@ Importance find_importance(const Model& model, const Sequences& all, const Impor
   follow_paths(model, data, importance);
   parallel_for(importance.features.size(), options.threads, [&](std::size_t i, int) {
     FeatureImportance& f = importance.features[i];
-    if (f.cell < 0) f.shuffled = shuffled_input(model, data, judge, importance.score, i, options);
-    for (int r = 0; f.cell >= 0 && r < options.repeats; ++r) {
-      const Random random(options.seed, i * 1000 + static_cast<std::size_t>(r));
-      const std::vector<float> output =
-          outputs_with_cell_shuffled(model, data, state_slot(model, f.tree, f.cell), random);
-      f.shuffled += judge.loss(importance.score, output) / options.repeats;
-    }
-    f.frozen = f.cell < 0
-                   ? f.shuffled
-                   : judge.loss(importance.score, run_with(model, data, state_slot(model, f.tree, f.cell),
-                                                           [](std::size_t, std::size_t, float& cell) { cell = 0; }));
+    if (f.cell < 0)
+      f.shuffled = f.frozen = shuffled_input(model, data, judge, importance.score, i, options);
+    else
+      shuffle_cell(model, data, judge, importance.score, i, options, f);
   });
   std::stable_sort(importance.features.begin(), importance.features.end(),
                    [](const FeatureImportance& a, const FeatureImportance& b) {
