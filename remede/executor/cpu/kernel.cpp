@@ -122,7 +122,8 @@ void lay_out_cells(const Shape& s, CellLayout& to) {
   to.sum_stride = static_cast<std::size_t>(at);
   to.leaves.assign(static_cast<std::size_t>(s.leaves()) * to.stride, 0.0F);
   to.place.resize(static_cast<std::size_t>(s.nodes()));
-  to.one_hot.assign(static_cast<std::size_t>(kLanes * kLanes), 0.0F);
+  to.tested.resize(to.place.size());
+  to.one_hot.assign(static_cast<std::size_t>((kLanes + 1) * kLanes), 0.0F);
   for (int k = 0; k < kLanes; ++k) to.one_hot[static_cast<std::size_t>(k * kLanes + k)] = 1.0F;
 }
 
@@ -227,6 +228,7 @@ void prepare(const Parameters<float>& p, const GradientForm& form, const Objecti
     for (int i = 0; i < s.nodes(); ++i) {
       const int f = tree.feature[static_cast<std::size_t>(i)];
       tree.cells.place[static_cast<std::size_t>(i)] = f < s.n_x ? kLanes + f : f - s.n_x;
+      tree.cells.tested[static_cast<std::size_t>(i)] = f < s.n_x ? kLanes : f - s.n_x;
     }
     for (int l = 0; l < s.leaves(); ++l) fill_cells(p, l, tree.cells);
   } else {

@@ -52,8 +52,16 @@ struct CellLayout {
   std::size_t sum_stride = 0;
   std::vector<std::ptrdiff_t> place;  // (nodes) of the feature in v
   AlignedVector<float> leaves;        // (leaves, stride)
-  AlignedVector<float> one_hot;       // (kLanes, kLanes)
+  std::vector<int> tested;            // (nodes) the cell that is tested, or kLanes where it is an input
+  AlignedVector<float> one_hot;       // (kLanes + 1, kLanes), of an input zeros
   const float* leaf(std::int32_t l) const { return leaves.data() + static_cast<std::size_t>(l) * stride; }
+};
+
+// The other side of a decision on the path of a step.
+struct Side {
+  const float* leaf;  // that it leads to
+  float slope;        // the surrogate derivative, - where the other side is the left
+  std::int32_t node;  // that decides; -1 where what it tests is missing
 };
 
 // The parameters of a batch in the kernels' layout. Read-only while the pieces of the batch run.
@@ -129,6 +137,10 @@ struct Scratch {
   std::vector<std::size_t> cell_begin;      // (leaves + 1) where in it each leaf's steps begin
   AlignedVector<float> cell_sums;           // (leaves, sum_stride)
   AlignedVector<float> cell_node_sums;      // (nodes, v_step)
+  std::vector<Side> cell_sides;             // (a chunk of steps, depth)
+  AlignedVector<float> cell_side_sums;      // (the same, kLanes) base + W v of their leaves
+  AlignedVector<float> cell_by_gate;        // (a chunk of steps, kLanes)
+  AlignedVector<float> cell_by_rate;        // (the same)
   AlignedVector<float> tested;              // shallow: (depth, kLanes) the number of the feature each lane's path tests
 };
 

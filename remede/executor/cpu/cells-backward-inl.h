@@ -1,0 +1,427 @@
+// Cells side by side, third part: backward. Included once per target by cells-inl.h.
+#if defined(REMEDE_CELLS_BACKWARD_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef REMEDE_CELLS_BACKWARD_INL_H_
+#undef REMEDE_CELLS_BACKWARD_INL_H_
+#else
+#define REMEDE_CELLS_BACKWARD_INL_H_
+#endif
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+#include "remede/base/vector-inl.h"
+#include "remede/executor/cpu/cells-forward-inl.h"
+#include "remede/executor/cpu/cells-layout-inl.h"
+#include "remede/executor/cpu/kernel.h"
+#include "remede/executor/cpu/leaf-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace remede {
+namespace HWY_NAMESPACE {
+
+using cpu::Side;
+
+// Backward prepares so many steps of a group before it goes through them: they fit into the first cache.
+constexpr std::size_t kChunk = kLanes;
+
+// The sum of the lanes, in an order that does not depend on the width of the registers.
+HWY_INLINE float sum_lanes(const Wide& a) {
+#if HWY_TARGET == HWY_SCALAR
+  alignas(64) float lane[kLanes];
+  store(a, lane);
+  for (int n = kLanes / 2; n > 0; n /= 2)
+    for (int i = 0; i < n; ++i) lane[i] += lane[i + n];
+  return lane[0];
+#else
+#if HWY_MAX_BYTES >= 64
+  const hn::FixedTag<float, 4> d4;
+  const hn::FixedTag<float, 8> d8;
+  const auto eight = hn::Add(hn::LowerHalf(d8, a.v[0]), hn::UpperHalf(d8, a.v[0]));
+  const auto four = hn::Add(hn::LowerHalf(d4, eight), hn::UpperHalf(d4, eight));
+#elif HWY_MAX_BYTES >= 32
+  const hn::FixedTag<float, 4> d4;
+  const auto eight = hn::Add(a.v[0], a.v[1]);
+  const auto four = hn::Add(hn::LowerHalf(d4, eight), hn::UpperHalf(d4, eight));
+#else
+  const auto four = hn::Add(hn::Add(a.v[0], a.v[2]), hn::Add(a.v[1], a.v[3]));
+#endif
+  const auto two = hn::Add(four, hn::Shuffle1032(four));
+  return hn::GetLane(hn::Add(two, hn::Shuffle2301(two)));
+#endif
+}
+
+// base + W v of kCount leaves at each of kSteps steps, in fewer and other roundings than forward: for what leaves that
+// were not reached would be worth. leaves: (kSteps, kCount), v: (kSteps).
+template <int kSteps, int kCount>
+HWY_INLINE void quick_sums(const CellLayout& at, const float* const* leaves, const float* const* v, Wide* sums) {
+  constexpr int kAll = kSteps * kCount;
+  Wide other[kAll];
+  each_of<kAll>([&](auto i) REMEDE_INLINED {
+    sums[i] = load(leaves[i]);
+    other[i] = set(0.0F);
+  });
+  const auto add_rows = [&](int from, int place, int n) REMEDE_INLINED {
+    int f = 0;
+    for (; f + 2 <= n; f += 2)
+      each_of<kSteps>([&](auto t) REMEDE_INLINED {
+        const Wide even = set(v[t][place + f]), odd = set(v[t][place + f + 1]);
+        each_of<kCount>([&](auto l) REMEDE_INLINED {
+          constexpr int kAt = decltype(t)::value * kCount + decltype(l)::value;
+          const float* w = leaves[kAt] + from + f * kLanes;
+          sums[kAt] = fused(load(w), even, sums[kAt]);
+          other[kAt] = fused(load(w + kLanes), odd, other[kAt]);
+        });
+      });
+    if (f < n)
+      each_of<kAll>([&](auto i) REMEDE_INLINED {
+        sums[i] = fused(load(leaves[i] + from + f * kLanes), set(v[i / kCount][place + f]), sums[i]);
+      });
+  };
+  add_rows(at.inputs, kLanes, at.n_x);
+  add_rows(at.memory, 0, at.n_read);
+  each_of<kAll>([&](auto i) REMEDE_INLINED { sums[i] = add(sums[i], other[i]); });
+}
+
+// The surrogate derivative of a split at z.
+HWY_INLINE float split_slope(const GradientForm& form, float z) {
+  if (form.split == SplitGradient::kSigmoid) {
+    const float s = remede::sigmoid(form.slope * z);
+    return form.slope * s * (1.0F - s);
+  }
+  const float away = 1.0F + std::abs(form.slope * z);
+  return 0.5F * form.slope / (away * away);
+}
+
+// What leaf `row` would change in the memory, where its gates are open.
+HWY_INLINE Wide open_change(const PreparedTree& tree, const float* row, const Wide& u, const Wide& m) {
+  const CellLayout& at = tree.cells;
+  const Wide change = tree.blends() ? mul(load(row + at.blend), sub(u, m)) : u;
+  return keep(gt(load(row + at.gate), set(0.0F)), change);
+}
+
+// The other sides of the decisions on the path of step t, from the leaf up.
+HWY_INLINE void look_aside(const PreparedTree& tree, const Walk& walk, std::size_t t, Side* sides) {
+  const CellLayout& at = tree.cells;
+  const float* split = walk.split + t * at.v_step;
+  int child = walk.leaf[t] + tree.shape.nodes();
+  for (int i = 0; i < tree.shape.depth; ++i) {
+    const int node = (child - 1) / 2, right = 1 - child % 2;  // the children of i are 2i + 1 and 2i + 2
+    const float z = split[at.place[static_cast<std::size_t>(node)]] - tree.threshold[static_cast<std::size_t>(node)];
+    const float slope = split_slope(tree.form, z);
+    sides[i] = {at.leaf(leaf_below(tree, split, 2 * node + 2 - right)), right != 0 ? -slope : slope,
+                z == z ? node : -1};
+    child = node;
+  }
+}
+
+// ASSIGNS the sums of kCount leaves at each of kSteps steps from t on; where effects are mixed, what the leaves would
+// change in the memory. sides: (kSteps, depth), from the first of the kCount on. sums: the same, in vectors.
+template <int kSteps, int kCount>
+HWY_NOINLINE void sums_aside(const PreparedTree& tree, const float* v, const Side* sides, float* sums) {
+  const float *leaves[kSteps * kCount], *of_step[kSteps];
+  Wide found[kSteps * kCount];
+  const auto depth = static_cast<std::size_t>(tree.shape.depth);
+  const auto place = [&](int i) {
+    return static_cast<std::size_t>(i / kCount) * depth + static_cast<std::size_t>(i % kCount);
+  };
+  each_of<kSteps>([&](auto t) REMEDE_INLINED { of_step[t] = v + static_cast<std::size_t>(t) * tree.cells.v_step; });
+  each_of<kSteps * kCount>([&](auto i) REMEDE_INLINED { leaves[i] = sides[place(i)].leaf; });
+  quick_sums<kSteps, kCount>(tree.cells, leaves, of_step, found);
+  each_of<kSteps * kCount>([&](auto i) REMEDE_INLINED {
+    if (tree.form.mix == Mix::kEffects)
+      found[i] = open_change(tree, leaves[i], tanh(found[i]), load(of_step[i / kCount]));
+    store(found[i], sums + place(i) * kLanes);
+  });
+}
+
+// The other sides of all steps [begin, end) of a walk. sides: (steps, depth), sums: (steps, depth, kLanes).
+HWY_NOINLINE void look_aside(const PreparedTree& tree, const Walk& walk, std::size_t begin, std::size_t end,
+                             Side* sides, float* sums) {
+  const auto depth = static_cast<std::size_t>(tree.shape.depth);
+  for (std::size_t t = begin; t < end; ++t) look_aside(tree, walk, t, sides + (t - begin) * depth);
+  const auto all_steps = [&](std::size_t level, auto steps, auto count) {
+    constexpr std::size_t kSteps = decltype(steps)::value;
+    constexpr int kCount = decltype(count)::value;
+    std::size_t t = begin;
+    const auto next = [&](auto some) {
+      const std::size_t place = (t - begin) * depth + level;
+      sums_aside<static_cast<int>(decltype(some)::value), kCount>(tree, walk.v + t * tree.cells.v_step, sides + place,
+                                                                  sums + place * kLanes);
+      t += decltype(some)::value;
+    };
+    while (t + kSteps <= end) next(steps);
+    while (t < end) next(std::integral_constant<std::size_t, 1>());
+  };
+  constexpr std::integral_constant<std::size_t, kK == 1 ? 4 : 2> kOfOne;
+  constexpr std::integral_constant<std::size_t, kK == 1 ? 2 : 1> kOfSome;
+  std::size_t level = 0;
+  for (; depth - level >= 4; level += 4) all_steps(level, kOfSome, std::integral_constant<int, 4>());
+  if (depth - level == 3) all_steps(level, kOfSome, std::integral_constant<int, 3>());
+  if (depth - level == 2) all_steps(level, kOfSome, std::integral_constant<int, 2>());
+  if (depth - level == 1) all_steps(level, kOfOne, std::integral_constant<int, 1>());
+}
+
+// The derivatives at a step.
+struct CellStep {
+  const float* v;
+  const float* g;  // (n_y), kLanes apart, by the outputs; null where there is no target
+  Wide q, a, e, rate;
+};
+
+// Calls visit(f, the number of vectors) for the vectors of v, two at a time.
+template <typename Visit>
+HWY_INLINE void each_two(std::size_t v_step, const Visit& visit) {
+  std::size_t f = 0;
+  do visit(f, std::integral_constant<int, 2>());
+  while ((f += 2 * kLanes) + 2 * kLanes <= v_step);  // v has two vectors or more
+  if (f < v_step) visit(f, std::integral_constant<int, 1>());
+}
+
+// ADDS scale * v to the sums.
+HWY_INLINE void add_v(const CellLayout& at, const Wide& scale, const float* v, float* sums) {
+  each_two(at.v_step, [&](std::size_t f, auto vectors) REMEDE_INLINED {
+    each_of<decltype(vectors)::value>([&](auto n) REMEDE_INLINED {
+      store(fused(scale, load(v + f + n * kLanes), load(sums + f + n * kLanes)), sums + f + n * kLanes);
+    });
+  });
+}
+
+// Lanes of what a leaf is worth: to be summed. sums: as look_aside() leaves them.
+HWY_INLINE Wide worth_lanes(const PreparedTree& tree, const float* row, const Wide& sums, const CellStep& step) {
+  const CellLayout& at = tree.cells;
+  Wide worth;
+  if (tree.form.mix == Mix::kParameters) {
+    worth = fused(step.a, sums, mul(step.e, load(row + at.gate_logit)));
+    if (tree.blends()) worth = fused(step.rate, load(row + at.rate_logit), worth);
+  } else {
+    worth = mul(step.q, sums);
+  }
+  if (step.g == nullptr) return worth;
+  each_two(at.v_step, [&](std::size_t f, auto vectors) REMEDE_INLINED {
+    constexpr int kVectors = decltype(vectors)::value;
+    const float* output = row + at.outputs + f;
+    Wide weights[kVectors];
+    const Wide first = set(step.g[0]);
+    each_of<kVectors>([&](auto n) REMEDE_INLINED { weights[n] = mul(first, load(output + n * kLanes)); });
+    for (int k = 1; k < at.n_y; ++k) {
+      const Wide g = set(step.g[k * kLanes]);
+      output += at.v_step;
+      each_of<kVectors>([&](auto n) REMEDE_INLINED { weights[n] = fused(g, load(output + n * kLanes), weights[n]); });
+    }
+    each_of<kVectors>([&](auto n) REMEDE_INLINED { worth = fused(weights[n], load(step.v + f + n * kLanes), worth); });
+  });
+  return worth;
+}
+
+HWY_INLINE void add_to(const Wide& a, float* to) { store(add(load(to), a), to); }
+
+// ADDS the gradient of the splits on the path, and to `back` what goes through them into memory. here: the lanes of
+// what the reached leaf is worth.
+HWY_INLINE void cells_decisions(const PreparedTree& tree, const Side* sides, const float* sums, const Wide& here,
+                                const CellStep& step, Scratch& s, Wide& back) {
+  const CellLayout& at = tree.cells;
+  for (int i = 0; i < tree.shape.depth; ++i) {
+    const Side& side = sides[i];
+    if (side.node < 0) continue;
+    const Wide there = worth_lanes(tree, side.leaf, load(sums + i * kLanes), step);
+    const Wide r = set(sum_lanes(sub(there, here)) * side.slope);
+    add_v(at, r, step.v, s.cell_node_sums.data() + static_cast<std::size_t>(side.node) * at.v_step);
+    back = fused(r, load(at.one_hot.data() + at.tested[static_cast<std::size_t>(side.node)] * kLanes), back);
+  }
+}
+
+// A step of a tree with one leaf whose outputs have targets.
+struct Asked {
+  const float* v;
+  const float* g;  // (n_y), kLanes apart
+};
+
+// A group on its way back through a chunk of steps.
+struct WayBack {
+  std::span<const Walk> walks;
+  std::size_t first = 0;        // step of the chunk
+  const Side* sides = nullptr;  // (kGroup, kChunk, depth)
+  const float* sums = nullptr;  // (kGroup, kChunk, depth, kLanes)
+  std::array<Wide, kGroup> q;   // the derivative by the memory after the step, then by that before it
+  // Where the tree has one leaf, what is to be summed up after the chunk, in order:
+  float* by_gate = nullptr;  // (done, kLanes)
+  float* by_rate = nullptr;  // (done, kLanes)
+  std::size_t done = 0;      // steps
+  std::array<Asked, kGroup * kChunk> asked;
+  std::size_t asked_count = 0;
+};
+
+// What the gates, the writes and the rates of a step hand back. row: of the leaf. Returns what stays in the cells.
+HWY_INLINE Wide through_writes(const PreparedTree& tree, const float* row, const Wide& u, CellStep& step) {
+  const CellLayout& at = tree.cells;
+  const Wide zero = set(0.0F), m = load(step.v), gate = load(row + at.gate);
+  Wide full = u, through = keep(gt(gate, zero), step.q), stays = step.q;
+  step.rate = zero;
+  if (tree.blends()) {
+    const Wide blend = load(row + at.blend), gap = sub(u, m);
+    full = mul(blend, gap);
+    step.rate = mul(mul(through, gap), load(row + at.blend_slope));
+    through = mul(through, blend);
+    stays = sub(step.q, through);
+  }
+  step.e = mul(mul(step.q, full), abs(gate));
+  step.a = mul(through, sub(set(1.0F), mul(u, u)));
+  return stays;
+}
+
+// ADDS to `back` what goes through the outputs; and to their sums, unless there is one leaf.
+template <bool one_leaf>
+HWY_INLINE void through_outputs(const CellLayout& at, const float* row, const CellStep& step, float* sum, Wide& back) {
+  const float* output = row + at.outputs;
+  for (int k = 0; k < at.n_y; ++k, output += at.v_step, sum += at.v_step) {
+    const Wide g = set(step.g[k * kLanes]);
+    back = fused(g, load(output), back);
+    if (!one_leaf) add_v(at, g, step.v, sum);
+  }
+}
+
+// ADDS to back[i] what goes through the sums of step i into the memory: W^T A. a: where A stands.
+template <int kCount, bool one_leaf>
+HWY_INLINE void through_sums(const CellLayout& at, const float* const* row, const float* const* a, Wide* back) {
+  const float* reads[kCount];
+  Wide other[kCount];
+  each_of<kCount>([&](auto i) REMEDE_INLINED {
+    reads[i] = row[one_leaf ? 0 : i] + at.reads;
+    other[i] = set(0.0F);
+  });
+  int k = 0;
+  for (; k + 2 <= at.n_read; k += 2)
+    each_of<kCount>([&](auto i) REMEDE_INLINED {
+      const float* weights = reads[one_leaf ? 0 : i] + k * kLanes;
+      back[i] = fused(set(a[i][k]), load(weights), back[i]);
+      other[i] = fused(set(a[i][k + 1]), load(weights + kLanes), other[i]);
+    });
+  each_of<kCount>([&](auto i) REMEDE_INLINED {
+    if (k < at.n_read) back[i] = fused(set(a[i][k]), load(reads[one_leaf ? 0 : i] + k * kLanes), back[i]);
+    back[i] = add(back[i], other[i]);
+  });
+}
+
+// Step t of kCount walks from number `from` on. What the writes read is summed up later.
+template <int kCount, bool one_leaf>
+HWY_INLINE void cells_backward_step(const PreparedTree& tree, WayBack& way, std::size_t from, std::size_t t,
+                                    Scratch& s) {
+  const CellLayout& at = tree.cells;
+  const Walk* walks = way.walks.data() + from;
+  const float *row[kCount], *a[kCount];
+  float* sum[kCount];
+  CellStep step[kCount];
+  Wide back[kCount];
+  each_of<kCount>([&](auto i) REMEDE_INLINED {
+    const Walk& walk = walks[i];
+    const std::int32_t leaf = one_leaf ? 0 : walk.leaf[t];
+    const std::size_t block = walk.block + t / kLanes, lane = t % kLanes;
+    const bool asked = s.weight[block * kLanes + lane] > 0.0F || tree.shape.form.output_order == OutputOrder::kFirst;
+    row[i] = at.leaf(leaf);
+    sum[i] = s.cell_sums.data() + static_cast<std::size_t>(leaf) * at.sum_stride;
+    step[i].v = walk.v + t * at.v_step;
+    step[i].g = asked ? s.y.data() + block * static_cast<std::size_t>(at.n_y) * kLanes + lane : nullptr;
+    step[i].q = way.q[from + static_cast<std::size_t>(i)];
+    back[i] = through_writes(tree, row[one_leaf ? 0 : i], load(walk.u + t * kLanes), step[i]);
+    store(step[i].a, walk.a + t * kLanes);
+    a[i] = walk.a + t * kLanes;
+    if (one_leaf) {
+      store(step[i].e, way.by_gate + way.done * kLanes);
+      store(step[i].rate, way.by_rate + way.done++ * kLanes);
+      if (asked) way.asked[way.asked_count++] = {step[i].v, step[i].g};
+    } else {
+      add_to(step[i].e, sum[i] + at.sum_gate);
+      if (tree.blends()) add_to(step[i].rate, sum[i] + at.sum_rate);
+    }
+  });
+  through_sums<kCount, one_leaf>(at, row, a, back);
+  each_of<kCount>([&](auto i) REMEDE_INLINED {
+    if (step[i].g != nullptr)
+      through_outputs<one_leaf>(at, row[one_leaf ? 0 : i], step[i], sum[i] + at.sum_outputs, back[i]);
+    if (one_leaf) return;
+    const std::size_t place =
+        ((from + static_cast<std::size_t>(i)) * kChunk + (t - way.first)) * static_cast<std::size_t>(tree.shape.depth);
+    const Wide sums = tree.form.mix == Mix::kEffects
+                          ? open_change(tree, row[i], load(walks[i].u + t * kLanes), load(step[i].v))
+                          : load(walks[i].sums + t * kLanes);
+    cells_decisions(tree, way.sides + place, way.sums + place * kLanes, worth_lanes(tree, row[i], sums, step[i]),
+                    step[i], s, back[i]);
+  });
+  each_of<kCount>([&](auto i)
+                      REMEDE_INLINED { way.q[from + static_cast<std::size_t>(i)] = within(back[i], kMostBack); });
+}
+
+// ADDS to the sums of kCount outputs, for kVectors vectors of v.
+template <int kCount, int kVectors>
+HWY_INLINE void add_outputs(const CellLayout& at, std::span<const Asked> asked, std::size_t k, std::size_t f,
+                            float* sums) {
+  Wide sum[kCount][kVectors];
+  const auto place = [&](int i, int n) {
+    return sums + (k + static_cast<std::size_t>(i)) * at.v_step + f + static_cast<std::size_t>(n * kLanes);
+  };
+  const auto each_sum = [](const auto& visit) REMEDE_INLINED {
+    each_of<kCount * kVectors>([&](auto n) REMEDE_INLINED {
+      constexpr int kAt = decltype(n)::value;
+      visit(std::integral_constant<int, kAt / kVectors>(), std::integral_constant<int, kAt % kVectors>());
+    });
+  };
+  each_sum([&](auto i, auto n) REMEDE_INLINED { sum[i][n] = load(place(i, n)); });
+  for (const Asked& step : asked)
+    each_sum([&](auto i, auto n) REMEDE_INLINED {
+      sum[i][n] =
+          fused(set(step.g[(k + static_cast<std::size_t>(i)) * kLanes]), load(step.v + f + n * kLanes), sum[i][n]);
+    });
+  each_sum([&](auto i, auto n) REMEDE_INLINED { store(sum[i][n], place(i, n)); });
+}
+
+// ADDS what a chunk leaves to the sums of the only leaf: gates, rates, outputs.
+HWY_NOINLINE void add_chunk(const PreparedTree& tree, const WayBack& way, float* sums) {
+  const CellLayout& at = tree.cells;
+  Wide gate = load(sums + at.sum_gate), rate = load(sums + at.sum_rate);
+  for (std::size_t i = 0; i < way.done; ++i) {
+    gate = add(gate, load(way.by_gate + i * kLanes));
+    rate = add(rate, load(way.by_rate + i * kLanes));
+  }
+  store(gate, sums + at.sum_gate);
+  store(rate, sums + at.sum_rate);
+  constexpr std::size_t kMost = kK == 1 ? 4 : 1;
+  const std::span<const Asked> asked(way.asked.data(), way.asked_count);
+  const auto n_y = static_cast<std::size_t>(at.n_y);
+  const auto add_all = [&](std::size_t f, auto vectors) {
+    constexpr int kVectors = decltype(vectors)::value;
+    std::size_t k = 0;
+    for (; k + kMost <= n_y; k += kMost) add_outputs<kMost, kVectors>(at, asked, k, f, sums + at.sum_outputs);
+    if (n_y - k == 3) add_outputs<3, kVectors>(at, asked, k, f, sums + at.sum_outputs);
+    if (n_y - k == 2) add_outputs<2, kVectors>(at, asked, k, f, sums + at.sum_outputs);
+    if (n_y - k == 1) add_outputs<1, kVectors>(at, asked, k, f, sums + at.sum_outputs);
+  };
+  each_two(at.v_step, add_all);
+}
+
+// The steps [way.first, end) of a group. sides, sums: room for what look_aside() finds.
+template <bool one_leaf>
+HWY_NOINLINE void back_through_chunk(const PreparedTree& tree, WayBack& way, std::size_t end, Scratch& s) {
+  const auto depth = static_cast<std::size_t>(tree.shape.depth);
+  const std::size_t count = way.walks.size();
+  for (std::size_t i = 0; !one_leaf && i < count; ++i)
+    look_aside(tree, way.walks[i], way.first, std::min(end, way.walks[i].end), s.cell_sides.data() + i * kChunk * depth,
+               s.cell_side_sums.data() + i * kChunk * depth * kLanes);
+  way.done = way.asked_count = 0;
+  for (std::size_t t = end; t-- > way.first;) {
+    std::size_t going = 0;
+    for (const Walk& walk : way.walks) going += t < walk.end ? 1 : 0;
+    if (going == kGroup)
+      cells_backward_step<kGroup, one_leaf>(tree, way, 0, t, s);
+    else
+      for (std::size_t i = 0; i < count; ++i)
+        if (t < way.walks[i].end) cells_backward_step<1, one_leaf>(tree, way, i, t, s);
+  }
+  if (one_leaf) add_chunk(tree, way, s.cell_sums.data());
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace remede
+HWY_AFTER_NAMESPACE();
+
+#endif
