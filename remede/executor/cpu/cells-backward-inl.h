@@ -61,57 +61,78 @@ HWY_INLINE void quick_sums(const CellLayout& at, const float* const* leaves, con
     sums[i] = load(leaves[i]);
     other[i] = set(0.0F);
   });
+  const auto add_row = [&](auto t, auto odd, const Wide& x, int row) REMEDE_INLINED {
+    each_of<kCount>([&](auto l) REMEDE_INLINED {
+      constexpr int kAt = decltype(t)::value * kCount + decltype(l)::value;
+      Wide& sum = decltype(odd)::value % 2 != 0 ? other[kAt] : sums[kAt];
+      sum = fused(load(leaves[kAt] + row), x, sum);
+    });
+  };
   const auto add_rows = [&](int from, int place, int n) REMEDE_INLINED {
     int f = 0;
-    for (; f + 2 <= n; f += 2)
+    for (; f + 4 <= n; f += 4)
       each_of<kSteps>([&](auto t) REMEDE_INLINED {
-        const Wide even = set(v[t][place + f]), odd = set(v[t][place + f + 1]);
-        each_of<kCount>([&](auto l) REMEDE_INLINED {
-          constexpr int kAt = decltype(t)::value * kCount + decltype(l)::value;
-          const float* w = leaves[kAt] + from + f * kLanes;
-          sums[kAt] = fused(load(w), even, sums[kAt]);
-          other[kAt] = fused(load(w + kLanes), odd, other[kAt]);
+        const Wide x = load_four(v[t] + place + f);
+        each_of<4>([&](auto lane) REMEDE_INLINED {
+          add_row(t, lane, spread<decltype(lane)::value>(x), from + (f + lane) * kLanes);
         });
       });
-    if (f < n)
-      each_of<kAll>([&](auto i) REMEDE_INLINED {
-        sums[i] = fused(load(leaves[i] + from + f * kLanes), set(v[i / kCount][place + f]), sums[i]);
-      });
+    const auto rest = [&](auto odd) REMEDE_INLINED {
+      each_of<kSteps>([&](auto t) REMEDE_INLINED { add_row(t, odd, set(v[t][place + f]), from + f * kLanes); });
+    };
+    for (; f + 2 <= n; ++f) {
+      rest(std::integral_constant<int, 0>());
+      ++f;
+      rest(std::integral_constant<int, 1>());
+    }
+    if (f < n) rest(std::integral_constant<int, 0>());
   };
   add_rows(at.inputs, kLanes, at.n_x);
   add_rows(at.memory, 0, at.n_read);
   each_of<kAll>([&](auto i) REMEDE_INLINED { sums[i] = add(sums[i], other[i]); });
 }
 
-// The surrogate derivative of a split at z.
-HWY_INLINE float split_slope(const GradientForm& form, float z) {
-  if (form.split == SplitGradient::kSigmoid) {
-    const float s = remede::sigmoid(form.slope * z);
-    return form.slope * s * (1.0F - s);
+// values: the values beyond the thresholds of n splits. ASSIGNS the surrogate derivatives, to whole vectors.
+HWY_INLINE void split_slopes(const GradientForm& form, std::size_t n, float* values) {
+  const Wide slope = set(form.slope), one = set(1.0F);
+  for (std::size_t k = 0; k < n; k += kLanes) {
+    const Wide z = mul(slope, load(values + k));
+    if (form.split == SplitGradient::kSigmoid) {
+      const Wide s = sigmoid(z);
+      store(mul(mul(slope, s), sub(one, s)), values + k);
+    } else {
+      const Wide away = add(one, abs(z));
+      store(div(set(0.5F * form.slope), mul(away, away)), values + k);
+    }
   }
-  const float away = 1.0F + std::abs(form.slope * z);
-  return 0.5F * form.slope / (away * away);
 }
 
 // What leaf `row` would change in the memory, where its gates are open.
 HWY_INLINE Wide open_change(const PreparedTree& tree, const float* row, const Wide& u, const Wide& m) {
-  const CellLayout& at = tree.cells;
-  const Wide change = tree.blends() ? mul(load(row + at.blend), sub(u, m)) : u;
-  return keep(gt(load(row + at.gate), set(0.0F)), change);
+  const Wide change = tree.blends() ? mul(load(row + CellLayout::kBlend), sub(u, m)) : u;
+  return keep(gt(load(row + CellLayout::kGate), set(0.0F)), change);
 }
 
-// The other sides of the decisions on the path of step t, from the leaf up.
-HWY_INLINE void look_aside(const PreparedTree& tree, const Walk& walk, std::size_t t, Side* sides) {
+// The other sides of the decisions on the paths of the steps [begin, end), from the leaves up, and how far the values
+// are beyond the thresholds. sides, beyond: (steps, depth).
+template <bool missing>
+HWY_INLINE void find_sides(const PreparedTree& tree, const Walk& walk, std::size_t begin, std::size_t end, Side* sides,
+                           float* beyond) {
   const CellLayout& at = tree.cells;
-  const float* split = walk.split + t * at.v_step;
-  int child = walk.leaf[t] + tree.shape.nodes();
-  for (int i = 0; i < tree.shape.depth; ++i) {
-    const int node = (child - 1) / 2, right = 1 - child % 2;  // the children of i are 2i + 1 and 2i + 2
-    const float z = split[at.place[static_cast<std::size_t>(node)]] - tree.threshold[static_cast<std::size_t>(node)];
-    const float slope = split_slope(tree.form, z);
-    sides[i] = {at.leaf(leaf_below(tree, split, 2 * node + 2 - right)), right != 0 ? -slope : slope,
-                z == z ? node : -1};
-    child = node;
+  const cpu::CellSplit* splits = at.splits.data();
+  const auto nodes = static_cast<std::uint32_t>(tree.shape.nodes());
+  for (std::size_t t = begin; t < end; ++t) {
+    const float* v = walk.split + t * at.v_step;
+    auto child = static_cast<std::uint32_t>(walk.leaf[t]) + nodes;
+    for (; child > 0; ++sides, ++beyond) {
+      const std::uint32_t node = (child - 1) / 2, other = ((child - 1) ^ 1U) + 1;  // the children of i: 2i + 1, 2i + 2
+      const float z = v[splits[node].place] - splits[node].threshold;
+      const std::uint32_t leaf = leaf_below<missing>(splits, nodes, v, other);
+      *sides = {at.leaf(static_cast<std::int32_t>(leaf)), child % 2 != 0 ? 1.0F : -1.0F,
+                missing && z != z ? -1 : static_cast<std::int32_t>(node)};
+      *beyond = z;
+      child = node;
+    }
   }
 }
 
@@ -135,19 +156,31 @@ HWY_NOINLINE void sums_aside(const PreparedTree& tree, const float* v, const Sid
   });
 }
 
-// The other sides of all steps [begin, end) of a walk. sides: (steps, depth), sums: (steps, depth, kLanes).
+// What a group on its way back has found of the other sides of the decisions on its paths, from the leaves up.
+struct Aside {
+  Side* sides;    // (kGroup, kChunk, depth)
+  float* slopes;  // (kGroup, kChunk, depth) the surrogate derivatives, padded to whole vectors
+  float* sums;    // (kGroup, kChunk, depth, kLanes) base + W v of the leaves; as sums_aside() leaves them
+};
+
+// Of the steps [begin, end) of a walk.
 HWY_NOINLINE void look_aside(const PreparedTree& tree, const Walk& walk, std::size_t begin, std::size_t end,
-                             Side* sides, float* sums) {
+                             const Aside& aside) {
+  if (end <= begin) return;
   const auto depth = static_cast<std::size_t>(tree.shape.depth);
-  for (std::size_t t = begin; t < end; ++t) look_aside(tree, walk, t, sides + (t - begin) * depth);
+  if (walk.split == walk.v)
+    find_sides<false>(tree, walk, begin, end, aside.sides, aside.slopes);
+  else
+    find_sides<true>(tree, walk, begin, end, aside.sides, aside.slopes);
+  split_slopes(tree.form, (end - begin) * depth, aside.slopes);
   const auto all_steps = [&](std::size_t level, auto steps, auto count) {
     constexpr std::size_t kSteps = decltype(steps)::value;
     constexpr int kCount = decltype(count)::value;
     std::size_t t = begin;
     const auto next = [&](auto some) {
       const std::size_t place = (t - begin) * depth + level;
-      sums_aside<static_cast<int>(decltype(some)::value), kCount>(tree, walk.v + t * tree.cells.v_step, sides + place,
-                                                                  sums + place * kLanes);
+      sums_aside<static_cast<int>(decltype(some)::value), kCount>(tree, walk.v + t * tree.cells.v_step,
+                                                                  aside.sides + place, aside.sums + place * kLanes);
       t += decltype(some)::value;
     };
     while (t + kSteps <= end) next(steps);
@@ -162,74 +195,105 @@ HWY_NOINLINE void look_aside(const PreparedTree& tree, const Walk& walk, std::si
   if (depth - level == 1) all_steps(level, kOfOne, std::integral_constant<int, 1>());
 }
 
+// What is known of a tree when the program is compiled: the number of its outputs, and that v has two vectors; or, with
+// 0 outputs, nothing. Loops over a few outputs take longer than what they do.
+template <int kOutputs>
+struct Known {
+  static constexpr bool kTwoVectors = kOutputs > 0;
+  static std::size_t v_step(const CellLayout& at) { return kTwoVectors ? 2 * kLanes : at.v_step; }
+};
+
 // The derivatives at a step.
+template <int kOutputs>
 struct CellStep {
   const float* v;
   const float* g;  // (n_y), kLanes apart, by the outputs; null where there is no target
   Wide q, a, e, rate;
+  // Where that much is known, what would be loaded again and again.
+  Wide held_v[2], held_g[std::max(1, kOutputs)];
+
+  HWY_INLINE void hold() {
+    if constexpr (Known<kOutputs>::kTwoVectors) {
+      each_of<2>([&](auto n) REMEDE_INLINED { held_v[n] = load(v + n * kLanes); });
+      if (g != nullptr) each_of<kOutputs>([&](auto k) REMEDE_INLINED { held_g[k] = set(g[k * kLanes]); });
+    }
+  }
+  HWY_INLINE Wide v_at(std::size_t f, int n) const {
+    if constexpr (Known<kOutputs>::kTwoVectors)
+      return held_v[n];
+    else
+      return load(v + f + n * kLanes);
+  }
+  HWY_INLINE Wide g_at(std::size_t k) const {
+    if constexpr (Known<kOutputs>::kTwoVectors)
+      return held_g[k];
+    else
+      return set(g[k * kLanes]);
+  }
 };
 
 // Calls visit(f, the number of vectors) for the vectors of v, two at a time.
-template <typename Visit>
+template <int kOutputs, typename Visit>
 HWY_INLINE void each_two(std::size_t v_step, const Visit& visit) {
+  constexpr bool more = !Known<kOutputs>::kTwoVectors;
   std::size_t f = 0;
-  do visit(f, std::integral_constant<int, 2>());
-  while ((f += 2 * kLanes) + 2 * kLanes <= v_step);  // v has two vectors or more
-  if (f < v_step) visit(f, std::integral_constant<int, 1>());
+  do visit(f, std::integral_constant<int, 2>());  // v has two vectors or more
+  while (more && (f += 2 * kLanes) + 2 * kLanes <= v_step);
+  if (more && f < v_step) visit(f, std::integral_constant<int, 1>());
+}
+
+// Calls visit(k) for the outputs from the first on.
+template <int kOutputs, typename Visit>
+HWY_INLINE void each_output(const CellLayout& at, int first, const Visit& visit) {
+  if constexpr (kOutputs > 0)
+    each_of<kOutputs>([&](auto k) REMEDE_INLINED {
+      if (k >= first) visit(static_cast<std::size_t>(k));
+    });
+  else
+    for (int k = first; k < at.n_y; ++k) visit(static_cast<std::size_t>(k));
 }
 
 // ADDS scale * v to the sums.
-HWY_INLINE void add_v(const CellLayout& at, const Wide& scale, const float* v, float* sums) {
-  each_two(at.v_step, [&](std::size_t f, auto vectors) REMEDE_INLINED {
+template <int kOutputs>
+HWY_INLINE void add_v(const CellLayout& at, const Wide& scale, const CellStep<kOutputs>& step, float* sums) {
+  each_two<kOutputs>(at.v_step, [&](std::size_t f, auto vectors) REMEDE_INLINED {
     each_of<decltype(vectors)::value>([&](auto n) REMEDE_INLINED {
-      store(fused(scale, load(v + f + n * kLanes), load(sums + f + n * kLanes)), sums + f + n * kLanes);
+      store(fused(scale, step.v_at(f, n), load(sums + f + n * kLanes)), sums + f + n * kLanes);
     });
   });
 }
 
 // Lanes of what a leaf is worth: to be summed. sums: as look_aside() leaves them.
-HWY_INLINE Wide worth_lanes(const PreparedTree& tree, const float* row, const Wide& sums, const CellStep& step) {
+template <int kOutputs>
+HWY_INLINE Wide worth_lanes(const PreparedTree& tree, const float* row, const Wide& sums,
+                            const CellStep<kOutputs>& step) {
   const CellLayout& at = tree.cells;
   Wide worth;
   if (tree.form.mix == Mix::kParameters) {
-    worth = fused(step.a, sums, mul(step.e, load(row + at.gate_logit)));
-    if (tree.blends()) worth = fused(step.rate, load(row + at.rate_logit), worth);
+    worth = fused(step.a, sums, mul(step.e, load(row + CellLayout::kGateLogit)));
+    if (tree.blends()) worth = fused(step.rate, load(row + CellLayout::kRateLogit), worth);
   } else {
     worth = mul(step.q, sums);
   }
   if (step.g == nullptr) return worth;
-  each_two(at.v_step, [&](std::size_t f, auto vectors) REMEDE_INLINED {
-    constexpr int kVectors = decltype(vectors)::value;
-    const float* output = row + at.outputs + f;
-    Wide weights[kVectors];
-    const Wide first = set(step.g[0]);
-    each_of<kVectors>([&](auto n) REMEDE_INLINED { weights[n] = mul(first, load(output + n * kLanes)); });
-    for (int k = 1; k < at.n_y; ++k) {
-      const Wide g = set(step.g[k * kLanes]);
-      output += at.v_step;
-      each_of<kVectors>([&](auto n) REMEDE_INLINED { weights[n] = fused(g, load(output + n * kLanes), weights[n]); });
-    }
-    each_of<kVectors>([&](auto n) REMEDE_INLINED { worth = fused(weights[n], load(step.v + f + n * kLanes), worth); });
+  const std::size_t v_step = Known<kOutputs>::v_step(at);
+  each_two<kOutputs>(v_step, [&](std::size_t f, auto vectors) REMEDE_INLINED {
+    constexpr int kTwo = decltype(vectors)::value;
+    const float* output = row + CellLayout::kOutputs + f;
+    Wide weights[kTwo];
+    const Wide first = step.g_at(0);
+    each_of<kTwo>([&](auto n) REMEDE_INLINED { weights[n] = mul(first, load(output + n * kLanes)); });
+    each_output<kOutputs>(at, 1, [&](std::size_t k) REMEDE_INLINED {
+      const Wide g = step.g_at(k);
+      each_of<kTwo>([&](auto n)
+                        REMEDE_INLINED { weights[n] = fused(g, load(output + k * v_step + n * kLanes), weights[n]); });
+    });
+    each_of<kTwo>([&](auto n) REMEDE_INLINED { worth = fused(weights[n], step.v_at(f, n), worth); });
   });
   return worth;
 }
 
 HWY_INLINE void add_to(const Wide& a, float* to) { store(add(load(to), a), to); }
-
-// ADDS the gradient of the splits on the path, and to `back` what goes through them into memory. here: the lanes of
-// what the reached leaf is worth.
-HWY_INLINE void cells_decisions(const PreparedTree& tree, const Side* sides, const float* sums, const Wide& here,
-                                const CellStep& step, Scratch& s, Wide& back) {
-  const CellLayout& at = tree.cells;
-  for (int i = 0; i < tree.shape.depth; ++i) {
-    const Side& side = sides[i];
-    if (side.node < 0) continue;
-    const Wide there = worth_lanes(tree, side.leaf, load(sums + i * kLanes), step);
-    const Wide r = set(sum_lanes(sub(there, here)) * side.slope);
-    add_v(at, r, step.v, s.cell_node_sums.data() + static_cast<std::size_t>(side.node) * at.v_step);
-    back = fused(r, load(at.one_hot.data() + at.tested[static_cast<std::size_t>(side.node)] * kLanes), back);
-  }
-}
 
 // A step of a tree with one leaf whose outputs have targets.
 struct Asked {
@@ -240,10 +304,9 @@ struct Asked {
 // A group on its way back through a chunk of steps.
 struct WayBack {
   std::span<const Walk> walks;
-  std::size_t first = 0;        // step of the chunk
-  const Side* sides = nullptr;  // (kGroup, kChunk, depth)
-  const float* sums = nullptr;  // (kGroup, kChunk, depth, kLanes)
-  std::array<Wide, kGroup> q;   // the derivative by the memory after the step, then by that before it
+  std::size_t first = 0;  // step of the chunk
+  Aside aside{};
+  std::array<Wide, kGroup> q;  // the derivative by the memory after the step, then by that before it
   // Where the tree has one leaf, what is to be summed up after the chunk, in order:
   float* by_gate = nullptr;  // (done, kLanes)
   float* by_rate = nullptr;  // (done, kLanes)
@@ -253,15 +316,15 @@ struct WayBack {
 };
 
 // What the gates, the writes and the rates of a step hand back. row: of the leaf. Returns what stays in the cells.
-HWY_INLINE Wide through_writes(const PreparedTree& tree, const float* row, const Wide& u, CellStep& step) {
-  const CellLayout& at = tree.cells;
-  const Wide zero = set(0.0F), m = load(step.v), gate = load(row + at.gate);
+template <int kOutputs>
+HWY_INLINE Wide through_writes(const PreparedTree& tree, const float* row, const Wide& u, CellStep<kOutputs>& step) {
+  const Wide zero = set(0.0F), m = load(step.v), gate = load(row + CellLayout::kGate);
   Wide full = u, through = keep(gt(gate, zero), step.q), stays = step.q;
   step.rate = zero;
   if (tree.blends()) {
-    const Wide blend = load(row + at.blend), gap = sub(u, m);
+    const Wide blend = load(row + CellLayout::kBlend), gap = sub(u, m);
     full = mul(blend, gap);
-    step.rate = mul(mul(through, gap), load(row + at.blend_slope));
+    step.rate = mul(mul(through, gap), load(row + CellLayout::kBlendSlope));
     through = mul(through, blend);
     stays = sub(step.q, through);
   }
@@ -271,14 +334,15 @@ HWY_INLINE Wide through_writes(const PreparedTree& tree, const float* row, const
 }
 
 // ADDS to `back` what goes through the outputs; and to their sums, unless there is one leaf.
-template <bool one_leaf>
-HWY_INLINE void through_outputs(const CellLayout& at, const float* row, const CellStep& step, float* sum, Wide& back) {
-  const float* output = row + at.outputs;
-  for (int k = 0; k < at.n_y; ++k, output += at.v_step, sum += at.v_step) {
-    const Wide g = set(step.g[k * kLanes]);
-    back = fused(g, load(output), back);
-    if (!one_leaf) add_v(at, g, step.v, sum);
-  }
+template <bool one_leaf, int kOutputs>
+HWY_INLINE void through_outputs(const CellLayout& at, const float* row, const CellStep<kOutputs>& step, float* sum,
+                                Wide& back) {
+  const std::size_t v_step = Known<kOutputs>::v_step(at);
+  each_output<kOutputs>(at, 0, [&](std::size_t k) REMEDE_INLINED {
+    const Wide g = step.g_at(k);
+    back = fused(g, load(row + CellLayout::kOutputs + k * v_step), back);
+    if (!one_leaf) add_v<kOutputs>(at, g, step, sum + k * v_step);
+  });
 }
 
 // ADDS to back[i] what goes through the sums of step i into the memory: W^T A. a: where A stands.
@@ -291,27 +355,55 @@ HWY_INLINE void through_sums(const CellLayout& at, const float* const* row, cons
     other[i] = set(0.0F);
   });
   int k = 0;
-  for (; k + 2 <= at.n_read; k += 2)
+  if (!one_leaf)  // as in add_exact()
+    for (; k + 4 <= at.n_read; k += 4)
+      each_of<kCount>([&](auto i) REMEDE_INLINED {
+        const Wide x = load_four(a[i] + k);
+        const float* weights = reads[i] + k * kLanes;
+        back[i] = fused(spread<0>(x), load(weights), back[i]);
+        other[i] = fused(spread<1>(x), load(weights + kLanes), other[i]);
+        back[i] = fused(spread<2>(x), load(weights + 2 * kLanes), back[i]);
+        other[i] = fused(spread<3>(x), load(weights + 3 * kLanes), other[i]);
+      });
+  for (; k + 2 <= at.n_read; k += 2) {
+    const Wide even = load(reads[0] + k * kLanes), odd = load(reads[0] + (k + 1) * kLanes);
     each_of<kCount>([&](auto i) REMEDE_INLINED {
-      const float* weights = reads[one_leaf ? 0 : i] + k * kLanes;
-      back[i] = fused(set(a[i][k]), load(weights), back[i]);
-      other[i] = fused(set(a[i][k + 1]), load(weights + kLanes), other[i]);
+      back[i] = fused(set(a[i][k]), one_leaf ? even : load(reads[i] + k * kLanes), back[i]);
+      other[i] = fused(set(a[i][k + 1]), one_leaf ? odd : load(reads[i] + (k + 1) * kLanes), other[i]);
     });
+  }
   each_of<kCount>([&](auto i) REMEDE_INLINED {
     if (k < at.n_read) back[i] = fused(set(a[i][k]), load(reads[one_leaf ? 0 : i] + k * kLanes), back[i]);
     back[i] = add(back[i], other[i]);
   });
 }
 
+// ADDS the gradient of the splits on the path, and to `back` what goes through them into memory. place: of the step in
+// what was found aside. here: the lanes of what the reached leaf is worth.
+template <int kOutputs>
+HWY_INLINE void through_decisions(const PreparedTree& tree, const Aside& aside, std::size_t place, const Wide& here,
+                                  const CellStep<kOutputs>& step, Scratch& s, Wide& back) {
+  const CellLayout& at = tree.cells;
+  for (const std::size_t end = place + static_cast<std::size_t>(tree.shape.depth); place < end; ++place) {
+    const Side& side = aside.sides[place];
+    if (side.node < 0) continue;
+    const Wide there = worth_lanes<kOutputs>(tree, side.leaf, load(aside.sums + place * kLanes), step);
+    const Wide r = set(sum_lanes(sub(there, here)) * (side.sign * aside.slopes[place]));
+    const auto node = static_cast<std::size_t>(side.node);
+    back = fused(r, load(at.one_hot.data() + at.splits[node].cell * kLanes), back);
+    add_v<kOutputs>(at, r, step, s.cell_node_sums.data() + node * at.v_step);
+  }
+}
+
 // Step t of kCount walks from number `from` on. What the writes read is summed up later.
-template <int kCount, bool one_leaf>
+template <int kCount, bool one_leaf, int kOutputs>
 HWY_INLINE void cells_backward_step(const PreparedTree& tree, WayBack& way, std::size_t from, std::size_t t,
                                     Scratch& s) {
   const CellLayout& at = tree.cells;
   const Walk* walks = way.walks.data() + from;
   const float *row[kCount], *a[kCount];
   float* sum[kCount];
-  CellStep step[kCount];
+  CellStep<kOutputs> step[kCount];
   Wide back[kCount];
   each_of<kCount>([&](auto i) REMEDE_INLINED {
     const Walk& walk = walks[i];
@@ -331,22 +423,23 @@ HWY_INLINE void cells_backward_step(const PreparedTree& tree, WayBack& way, std:
       store(step[i].rate, way.by_rate + way.done++ * kLanes);
       if (asked) way.asked[way.asked_count++] = {step[i].v, step[i].g};
     } else {
-      add_to(step[i].e, sum[i] + at.sum_gate);
-      if (tree.blends()) add_to(step[i].rate, sum[i] + at.sum_rate);
+      add_to(step[i].e, sum[i]);
+      if (tree.blends()) add_to(step[i].rate, sum[i] + CellLayout::kSumRate);
     }
   });
   through_sums<kCount, one_leaf>(at, row, a, back);
   each_of<kCount>([&](auto i) REMEDE_INLINED {
+    step[i].hold();
     if (step[i].g != nullptr)
-      through_outputs<one_leaf>(at, row[one_leaf ? 0 : i], step[i], sum[i] + at.sum_outputs, back[i]);
+      through_outputs<one_leaf, kOutputs>(at, row[one_leaf ? 0 : i], step[i], sum[i] + CellLayout::kSumOutputs,
+                                          back[i]);
     if (one_leaf) return;
-    const std::size_t place =
-        ((from + static_cast<std::size_t>(i)) * kChunk + (t - way.first)) * static_cast<std::size_t>(tree.shape.depth);
-    const Wide sums = tree.form.mix == Mix::kEffects
-                          ? open_change(tree, row[i], load(walks[i].u + t * kLanes), load(step[i].v))
-                          : load(walks[i].sums + t * kLanes);
-    cells_decisions(tree, way.sides + place, way.sums + place * kLanes, worth_lanes(tree, row[i], sums, step[i]),
-                    step[i], s, back[i]);
+    const std::size_t place = ((from + i) * kChunk + (t - way.first)) * static_cast<std::size_t>(tree.shape.depth);
+    const Wide own = tree.form.mix == Mix::kEffects
+                         ? open_change(tree, row[i], load(walks[i].u + t * kLanes), load(step[i].v))
+                         : load(walks[i].sums + t * kLanes);
+    const Wide here = worth_lanes<kOutputs>(tree, row[i], own, step[i]);
+    through_decisions<kOutputs>(tree, way.aside, place, here, step[i], s, back[i]);
   });
   each_of<kCount>([&](auto i)
                       REMEDE_INLINED { way.q[from + static_cast<std::size_t>(i)] = within(back[i], kMostBack); });
@@ -378,44 +471,46 @@ HWY_INLINE void add_outputs(const CellLayout& at, std::span<const Asked> asked, 
 // ADDS what a chunk leaves to the sums of the only leaf: gates, rates, outputs.
 HWY_NOINLINE void add_chunk(const PreparedTree& tree, const WayBack& way, float* sums) {
   const CellLayout& at = tree.cells;
-  Wide gate = load(sums + at.sum_gate), rate = load(sums + at.sum_rate);
+  Wide gate = load(sums), rate = load(sums + CellLayout::kSumRate);
   for (std::size_t i = 0; i < way.done; ++i) {
     gate = add(gate, load(way.by_gate + i * kLanes));
     rate = add(rate, load(way.by_rate + i * kLanes));
   }
-  store(gate, sums + at.sum_gate);
-  store(rate, sums + at.sum_rate);
+  store(gate, sums);
+  store(rate, sums + CellLayout::kSumRate);
   constexpr std::size_t kMost = kK == 1 ? 4 : 1;
   const std::span<const Asked> asked(way.asked.data(), way.asked_count);
   const auto n_y = static_cast<std::size_t>(at.n_y);
   const auto add_all = [&](std::size_t f, auto vectors) {
     constexpr int kVectors = decltype(vectors)::value;
     std::size_t k = 0;
-    for (; k + kMost <= n_y; k += kMost) add_outputs<kMost, kVectors>(at, asked, k, f, sums + at.sum_outputs);
-    if (n_y - k == 3) add_outputs<3, kVectors>(at, asked, k, f, sums + at.sum_outputs);
-    if (n_y - k == 2) add_outputs<2, kVectors>(at, asked, k, f, sums + at.sum_outputs);
-    if (n_y - k == 1) add_outputs<1, kVectors>(at, asked, k, f, sums + at.sum_outputs);
+    for (; k + kMost <= n_y; k += kMost) add_outputs<kMost, kVectors>(at, asked, k, f, sums + CellLayout::kSumOutputs);
+    if (n_y - k == 3) add_outputs<3, kVectors>(at, asked, k, f, sums + CellLayout::kSumOutputs);
+    if (n_y - k == 2) add_outputs<2, kVectors>(at, asked, k, f, sums + CellLayout::kSumOutputs);
+    if (n_y - k == 1) add_outputs<1, kVectors>(at, asked, k, f, sums + CellLayout::kSumOutputs);
   };
-  each_two(at.v_step, add_all);
+  each_two<0>(at.v_step, add_all);
 }
 
-// The steps [way.first, end) of a group. sides, sums: room for what look_aside() finds.
-template <bool one_leaf>
+// The steps [way.first, end) of a group.
+template <bool one_leaf, int kOutputs>
 HWY_NOINLINE void back_through_chunk(const PreparedTree& tree, WayBack& way, std::size_t end, Scratch& s) {
   const auto depth = static_cast<std::size_t>(tree.shape.depth);
   const std::size_t count = way.walks.size();
-  for (std::size_t i = 0; !one_leaf && i < count; ++i)
-    look_aside(tree, way.walks[i], way.first, std::min(end, way.walks[i].end), s.cell_sides.data() + i * kChunk * depth,
-               s.cell_side_sums.data() + i * kChunk * depth * kLanes);
+  for (std::size_t i = 0; !one_leaf && i < count; ++i) {
+    const std::size_t place = i * kChunk * depth;
+    look_aside(tree, way.walks[i], way.first, std::min(end, way.walks[i].end),
+               {way.aside.sides + place, way.aside.slopes + place, way.aside.sums + place * kLanes});
+  }
   way.done = way.asked_count = 0;
   for (std::size_t t = end; t-- > way.first;) {
     std::size_t going = 0;
     for (const Walk& walk : way.walks) going += t < walk.end ? 1 : 0;
     if (going == kGroup)
-      cells_backward_step<kGroup, one_leaf>(tree, way, 0, t, s);
+      cells_backward_step<kGroup, one_leaf, kOutputs>(tree, way, 0, t, s);
     else
       for (std::size_t i = 0; i < count; ++i)
-        if (t < way.walks[i].end) cells_backward_step<1, one_leaf>(tree, way, i, t, s);
+        if (t < way.walks[i].end) cells_backward_step<1, one_leaf, kOutputs>(tree, way, i, t, s);
   }
   if (one_leaf) add_chunk(tree, way, s.cell_sums.data());
 }

@@ -90,16 +90,26 @@ HWY_NOINLINE void input_sums(const PreparedTree& tree, const Walk& walk) {
   for (; t < walk.steps; ++t) some(t, std::integral_constant<int, 1>());
 }
 
-// The leaf below node i that v reaches.
-HWY_INLINE std::int32_t leaf_below(const PreparedTree& tree, const float* v, int i) {
-  const int nodes = tree.shape.nodes();
+// The leaf below node i that v reaches. missing: some inputs may be. No branches to guess.
+template <bool missing>
+HWY_INLINE std::uint32_t leaf_below(const cpu::CellSplit* splits, std::uint32_t nodes, const float* v,
+                                    std::uint32_t i) {
   while (i < nodes) {
-    const float value = v[tree.cells.place[static_cast<std::size_t>(i)]];
-    const int right = static_cast<int>(value >= tree.threshold[static_cast<std::size_t>(i)]),
-              missing = static_cast<int>(value != value);
-    i = 2 * i + 1 + (right | (missing & tree.missing_goes_right[static_cast<std::size_t>(i)]));  // no branch to guess
+    const cpu::CellSplit& split = splits[i];
+    const float value = v[split.place];
+    auto right = static_cast<std::uint32_t>(value >= split.threshold);
+    if (missing) right |= static_cast<std::uint32_t>(value != value) & static_cast<std::uint32_t>(split.missing_right);
+    i = 2 * i + 1 + right;
   }
   return i - nodes;
+}
+
+HWY_INLINE std::int32_t reached_leaf(const PreparedTree& tree, const Walk& walk, std::size_t t) {
+  const cpu::CellSplit* splits = tree.cells.splits.data();
+  const auto nodes = static_cast<std::uint32_t>(tree.shape.nodes());
+  const float* v = walk.split + t * tree.cells.v_step;
+  return static_cast<std::int32_t>(walk.split == walk.v ? leaf_below<false>(splits, nodes, v, 0)
+                                                        : leaf_below<true>(splits, nodes, v, 0));
 }
 
 // Step t of some sequences, from `walks` on. one_leaf: the tree has one leaf, and the sums begin with the inputs'.
@@ -111,7 +121,7 @@ HWY_INLINE void cells_forward_step(const PreparedTree& tree, const Walk* walks, 
   Wide sums[kCount];
   each_of<kCount>([&](auto i) REMEDE_INLINED {
     v[i] = walks[i].v + t * at.v_step;
-    const std::int32_t leaf = one_leaf ? 0 : leaf_below(tree, walks[i].split + t * at.v_step, 0);
+    const std::int32_t leaf = one_leaf ? 0 : reached_leaf(tree, walks[i], t);
     walks[i].leaf[t] = leaf;
     rows[i] = at.leaf(leaf);
   });
@@ -135,8 +145,8 @@ HWY_INLINE void cells_forward_step(const PreparedTree& tree, const Walk* walks, 
     if (!one_leaf) store(sums[i], walk.sums + t * kLanes);
     const Wide u = tanh(sums[i]), m = load(v[i]);
     store(u, walk.u + t * kLanes);
-    const Wide change = tree.blends() ? mul(load(row + at.blend), sub(u, m)) : u;
-    const Wide after = select(gt(load(row + at.gate), set(0.0F)), add(m, change), m);
+    const Wide change = tree.blends() ? mul(load(row + CellLayout::kBlend), sub(u, m)) : u;
+    const Wide after = select(gt(load(row + CellLayout::kGate), set(0.0F)), add(m, change), m);
     store(after, walk.v + (t + 1) * at.v_step);
     if (walk.split != walk.v) store(after, walk.split + (t + 1) * at.v_step);
   });
@@ -203,7 +213,7 @@ HWY_NOINLINE void outputs_of_block(const PreparedTree& tree, const std::int32_t*
     for (std::size_t i = 0; i < steps; ++i) lanes |= static_cast<std::uint32_t>(leaf[i] == l ? 1 : 0) << i;
     left &= ~lanes;
     const WideMask here = mask(lanes);
-    const float* weights = at.leaf(l) + at.outputs;
+    const float* weights = at.leaf(l) + CellLayout::kOutputs;
     float* to = y;
     int k = 0;
     const auto next = [&](auto count) {

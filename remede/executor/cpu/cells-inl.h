@@ -29,42 +29,60 @@ HWY_BEFORE_NAMESPACE();
 namespace remede {
 namespace HWY_NAMESPACE {
 
-constexpr int kRows = std::max(1, 8 / kK);  // sums of products that are kept in registers together
-
-// Adds up the products of A and v over these steps: rows [from, to) of v, in whole groups of kRows.
-HWY_NOINLINE void add_products(const CellLayout& at, const Walk& walk, std::span<const std::uint32_t> steps, int from,
-                               int to, float* sums) {
-  for (int row = from; row < to; row += kRows) {
-    Wide sum[kRows];
-    for (int r = 0; r < kRows; ++r) sum[r] = load(sums + (row + r) * kLanes);
-    for (const std::uint32_t t : steps) {
-      const Wide a = load(walk.a + static_cast<std::size_t>(t) * kLanes);
-      const float* v = walk.v + t * at.v_step + row;
-      for (int r = 0; r < kRows; ++r) sum[r] = fused(a, set(v[r]), sum[r]);
-    }
-    for (int r = 0; r < kRows; ++r) store(sum[r], sums + (row + r) * kLanes);
+// Adds up the products of A and v over these steps: kRows rows of v from `row` on, whose sums stay in registers.
+// step(i): the number of the i-th.
+template <int kRows, typename Step>
+HWY_INLINE void add_products(const CellLayout& at, const Walk& walk, std::size_t steps, int row, float* sums,
+                             const Step& step) {
+  Wide sum[kRows];
+  each_of<kRows>([&](auto r) REMEDE_INLINED { sum[r] = load(sums + (row + r) * kLanes); });
+  for (std::size_t i = 0; i < steps; ++i) {
+    const std::size_t t = step(i);
+    const Wide a = load(walk.a + t * kLanes);
+    const float* v = walk.v + t * at.v_step + row;
+    each_of<kRows>([&](auto r) REMEDE_INLINED { sum[r] = fused(a, set(v[r]), sum[r]); });
   }
+  each_of<kRows>([&](auto r) REMEDE_INLINED { store(sum[r], sums + (row + r) * kLanes); });
+}
+
+// The same for all rows that the writes read.
+template <typename Step>
+HWY_NOINLINE void add_all_products(const CellLayout& at, const Walk& walk, std::size_t steps, float* sums,
+                                   const Step& step) {
+  constexpr int kFew = std::max(1, 8 / kK), kMany = kK == 1 ? 2 * kFew : kFew;
+  const auto add_rows = [&](int from, int to) REMEDE_INLINED {
+    int row = from;  // rounded up to a few: the rows behind are zeros, or not used
+    for (; to - row > kFew; row += kMany) add_products<kMany>(at, walk, steps, row, sums, step);
+    for (; row < to; row += kFew) add_products<kFew>(at, walk, steps, row, sums, step);
+  };
+  add_rows(0, at.n_read);
+  add_rows(kLanes, kLanes + at.n_x + 1);
 }
 
 // ADDS what the writes read, leaf by leaf.
 HWY_NOINLINE void add_writes(const PreparedTree& tree, const Walk& walk, Scratch& s) {
   const CellLayout& at = tree.cells;
+  float* sums = s.cell_sums.data() + at.sum_writes;
+  if (tree.shape.depth == 0) {
+    add_all_products(at, walk, walk.end, sums, [](std::size_t i) REMEDE_INLINED { return i; });
+    return;
+  }
   const auto leaves = static_cast<std::size_t>(tree.shape.leaves());
   s.cell_begin.assign(leaves + 1, 0);
-  for (std::size_t t = 0; t < walk.end; ++t) ++s.cell_begin[static_cast<std::size_t>(walk.leaf[t]) + 1];
-  for (std::size_t l = 0; l < leaves; ++l) s.cell_begin[l + 1] += s.cell_begin[l];
-  s.cell_order.resize(walk.end);
+  std::size_t* begin = s.cell_begin.data();
+  for (std::size_t t = 0; t < walk.end; ++t) ++begin[static_cast<std::size_t>(walk.leaf[t]) + 1];
+  for (std::size_t l = 0; l < leaves; ++l) begin[l + 1] += begin[l];
+  at_least(s.cell_order, walk.end);
+  std::uint32_t* order = s.cell_order.data();
   for (std::size_t t = 0; t < walk.end; ++t)
-    s.cell_order[s.cell_begin[static_cast<std::size_t>(walk.leaf[t])]++] = static_cast<std::uint32_t>(t);
-  std::size_t begin = 0;
-  for (std::size_t l = 0; l < leaves; ++l) {
-    const std::size_t end = s.cell_begin[l];
-    if (end == begin) continue;
-    const std::span<const std::uint32_t> steps(s.cell_order.data() + begin, end - begin);
-    float* sums = s.cell_sums.data() + l * at.sum_stride;
-    if (at.n_read > 0) add_products(at, walk, steps, 0, at.n_read, sums);
-    add_products(at, walk, steps, kLanes, kLanes + at.n_x + 1, sums);
-    begin = end;
+    order[begin[static_cast<std::size_t>(walk.leaf[t])]++] = static_cast<std::uint32_t>(t);
+  std::size_t first = 0;
+  for (std::size_t l = 0; l < leaves; ++l, sums += at.sum_stride) {
+    const std::size_t end = begin[l];  // of the leaf: it was moved
+    const std::uint32_t* steps = order + first;
+    if (end > first)
+      add_all_products(at, walk, end - first, sums, [steps](std::size_t i) REMEDE_INLINED { return steps[i]; });
+    first = end;
   }
 }
 
@@ -88,15 +106,16 @@ HWY_NOINLINE void end_cell_sums(const PreparedTree& tree, const Scratch& s, cpu:
   const auto row_of = [&](int f) { return f < n_x ? kLanes + f : f - n_x; };
   for (std::size_t l = 0; l < static_cast<std::size_t>(shape.leaves()); ++l) {
     const float* from = s.cell_sums.data() + l * at.sum_stride;
+    const float* writes = from + at.sum_writes;
     float* to = sums.leaf.data() + l * static_cast<std::size_t>(tree.row);
     for (int k = 0; k < n_m; ++k) {
-      to[place(Group::kGate) + k] = from[at.sum_gate + k];
-      if (tree.blends()) to[place(Group::kRate) + k] = from[at.sum_rate + k];
-      if (shape.form.write_bias) to[place(Group::kBias) + k] = from[(kLanes + n_x) * kLanes + k];
-      for (int f = 0; f < n_w; ++f) to[place(Group::kWrite) + k * n_w + f] = from[row_of(f) * kLanes + k];
+      to[place(Group::kGate) + k] = from[k];
+      if (tree.blends()) to[place(Group::kRate) + k] = from[CellLayout::kSumRate + k];
+      if (shape.form.write_bias) to[place(Group::kBias) + k] = writes[(kLanes + n_x) * kLanes + k];
+      for (int f = 0; f < n_w; ++f) to[place(Group::kWrite) + k * n_w + f] = writes[row_of(f) * kLanes + k];
     }
     for (int k = 0; k < n_y; ++k) {
-      const float* output = from + at.sum_outputs + static_cast<std::size_t>(k) * at.v_step;
+      const float* output = from + CellLayout::kSumOutputs + static_cast<std::size_t>(k) * at.v_step;
       to[place(Group::kOutput) + k] = output[kLanes + n_x];
       if (at.linear)
         for (int f = 0; f < n_v; ++f) to[place(Group::kLinear) + k * n_v + f] = output[row_of(f)];
@@ -125,13 +144,23 @@ HWY_NOINLINE void backward_together(const PreparedTree& tree, std::span<const Wa
   at_least(s.cell_side_sums, sides * kLanes);
   at_least(s.cell_by_gate, chunk * kLanes);
   at_least(s.cell_by_rate, chunk * kLanes);
-  way.sides = s.cell_sides.data();
-  way.sums = s.cell_side_sums.data();
+  at_least(s.cell_slopes, sides);
+  way.aside = {s.cell_sides.data(), s.cell_slopes.data(), s.cell_side_sums.data()};
   way.by_gate = s.cell_by_gate.data();
   way.by_rate = s.cell_by_rate.data();
+  const int known = tree.cells.v_step == 2 * kLanes ? tree.cells.n_y : 0;  // outputs, as in Known
   while (end > 0) {
     way.first = (end - 1) / kChunk * kChunk;
-    tree.shape.depth == 0 ? back_through_chunk<true>(tree, way, end, s) : back_through_chunk<false>(tree, way, end, s);
+    if (tree.shape.depth == 0)
+      back_through_chunk<true, 0>(tree, way, end, s);
+    else if (known == 1)
+      back_through_chunk<false, 1>(tree, way, end, s);
+    else if (known == 2)
+      back_through_chunk<false, 2>(tree, way, end, s);
+    else if (known == 3)
+      back_through_chunk<false, 3>(tree, way, end, s);
+    else
+      back_through_chunk<false, 0>(tree, way, end, s);
     end = way.first;
   }
   for (const Walk& walk : walks) add_writes(tree, walk, s);
