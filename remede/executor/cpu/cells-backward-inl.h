@@ -128,7 +128,8 @@ HWY_INLINE void find_sides(const PreparedTree& tree, const Walk& walk, std::size
       const std::uint32_t node = (child - 1) / 2, other = ((child - 1) ^ 1U) + 1;  // the children of i: 2i + 1, 2i + 2
       const float z = v[splits[node].place] - splits[node].threshold;
       const std::uint32_t leaf = leaf_below<missing>(splits, nodes, v, other);
-      *sides = {at.leaf(static_cast<std::int32_t>(leaf)), child % 2 != 0 ? 1.0F : -1.0F,
+      const auto left = static_cast<std::int32_t>(child % 2);  // no branch to guess
+      *sides = {at.leaf(static_cast<std::int32_t>(leaf)), static_cast<float>(2 * left - 1),
                 missing && z != z ? -1 : static_cast<std::int32_t>(node)};
       *beyond = z;
       child = node;
@@ -395,10 +396,11 @@ HWY_INLINE void through_decisions(const PreparedTree& tree, const Aside& aside, 
   }
 }
 
-// Step t of kCount walks from number `from` on. What the writes read is summed up later.
+// Step t of kCount walks from number `from` on. q: the derivative by their memory after the step, then by that before
+// it. What the writes read is summed up later.
 template <int kCount, bool one_leaf, int kOutputs>
-HWY_INLINE void cells_backward_step(const PreparedTree& tree, WayBack& way, std::size_t from, std::size_t t,
-                                    Scratch& s) {
+HWY_INLINE void cells_backward_step(const PreparedTree& tree, WayBack& way, std::size_t from, std::size_t t, Scratch& s,
+                                    Wide* q) {
   const CellLayout& at = tree.cells;
   const Walk* walks = way.walks.data() + from;
   const float *row[kCount], *a[kCount];
@@ -414,7 +416,7 @@ HWY_INLINE void cells_backward_step(const PreparedTree& tree, WayBack& way, std:
     sum[i] = s.cell_sums.data() + static_cast<std::size_t>(leaf) * at.sum_stride;
     step[i].v = walk.v + t * at.v_step;
     step[i].g = asked ? s.y.data() + block * static_cast<std::size_t>(at.n_y) * kLanes + lane : nullptr;
-    step[i].q = way.q[from + static_cast<std::size_t>(i)];
+    step[i].q = q[i];
     back[i] = through_writes(tree, row[one_leaf ? 0 : i], load(walk.u + t * kLanes), step[i]);
     store(step[i].a, walk.a + t * kLanes);
     a[i] = walk.a + t * kLanes;
@@ -441,8 +443,7 @@ HWY_INLINE void cells_backward_step(const PreparedTree& tree, WayBack& way, std:
     const Wide here = worth_lanes<kOutputs>(tree, row[i], own, step[i]);
     through_decisions<kOutputs>(tree, way.aside, place, here, step[i], s, back[i]);
   });
-  each_of<kCount>([&](auto i)
-                      REMEDE_INLINED { way.q[from + static_cast<std::size_t>(i)] = within(back[i], kMostBack); });
+  each_of<kCount>([&](auto i) REMEDE_INLINED { q[i] = within(back[i], kMostBack); });
 }
 
 // ADDS to the sums of kCount outputs, for kVectors vectors of v.
@@ -503,15 +504,16 @@ HWY_NOINLINE void back_through_chunk(const PreparedTree& tree, WayBack& way, std
                {way.aside.sides + place, way.aside.slopes + place, way.aside.sums + place * kLanes});
   }
   way.done = way.asked_count = 0;
-  for (std::size_t t = end; t-- > way.first;) {
-    std::size_t going = 0;
-    for (const Walk& walk : way.walks) going += t < walk.end ? 1 : 0;
-    if (going == kGroup)
-      cells_backward_step<kGroup, one_leaf, kOutputs>(tree, way, 0, t, s);
-    else
-      for (std::size_t i = 0; i < count; ++i)
-        if (t < way.walks[i].end) cells_backward_step<1, one_leaf, kOutputs>(tree, way, i, t, s);
-  }
+  std::size_t shared = count == kGroup ? end : way.first;  // up to here all have steps
+  for (const Walk& walk : way.walks) shared = std::max(way.first, std::min(shared, walk.end));
+  std::size_t t = end;
+  while (t-- > shared)
+    for (std::size_t i = 0; i < count; ++i)
+      if (t < way.walks[i].end) cells_backward_step<1, one_leaf, kOutputs>(tree, way, i, t, s, &way.q[i]);
+  Wide q[kGroup];  // in registers
+  each_of<kGroup>([&](auto i) REMEDE_INLINED { q[i] = way.q[i]; });
+  for (t = shared; t-- > way.first;) cells_backward_step<kGroup, one_leaf, kOutputs>(tree, way, 0, t, s, q);
+  each_of<kGroup>([&](auto i) REMEDE_INLINED { way.q[i] = q[i]; });
   if (one_leaf) add_chunk(tree, way, s.cell_sums.data());
 }
 

@@ -201,6 +201,13 @@ HWY_INLINE void some_outputs(const CellLayout& at, const WideMask& here, const f
   each_of<kCount>([&](auto k) REMEDE_INLINED { store(select(here, sum[k], load(y + k * kLanes)), y + k * kLanes); });
 }
 
+// The lanes of sixteen numbers that are n.
+HWY_INLINE std::uint32_t equal_lanes(const std::int32_t* numbers, std::int32_t n) {
+  WideMask same;
+  REMEDE_EACH same.m[i] = hn::RebindMask(d, hn::Eq(hn::LoadU(di, numbers + i * kN), hn::Set(di, n)));
+  return bits(same);
+}
+
 // The outputs of sixteen steps, side by side, as the predictor rounds them: one leaf after the other, for the lanes
 // that reached it. v: (n_v in the order of CellLayout, kLanes).
 HWY_NOINLINE void outputs_of_block(const PreparedTree& tree, const std::int32_t* leaf, std::size_t steps,
@@ -209,8 +216,7 @@ HWY_NOINLINE void outputs_of_block(const PreparedTree& tree, const std::int32_t*
   std::uint32_t left = (1U << steps) - 1U;
   while (left != 0) {
     const std::int32_t l = leaf[std::countr_zero(left)];
-    std::uint32_t lanes = 0;
-    for (std::size_t i = 0; i < steps; ++i) lanes |= static_cast<std::uint32_t>(leaf[i] == l ? 1 : 0) << i;
+    const std::uint32_t lanes = left & equal_lanes(leaf, l);
     left &= ~lanes;
     const WideMask here = mask(lanes);
     const float* weights = at.leaf(l) + CellLayout::kOutputs;

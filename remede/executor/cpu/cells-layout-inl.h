@@ -136,7 +136,7 @@ HWY_INLINE Walks make_room(const PreparedTree& tree, const Sequences& data, std:
   }
   at_least(s.v, steps * at.v_step);
   for (AlignedVector<float>* lanes : {&s.u, &s.cell_columns, &s.cell_a}) at_least(*lanes, steps * kLanes);
-  at_least(s.leaf, steps);
+  at_least(s.leaf, steps + kLanes);  // sixteen are read at a time
   at_least(s.y, walks.block.steps * static_cast<std::size_t>(at.n_y) * kLanes);
   at_least(s.weight, walks.block.steps * kLanes);
   at_least(s.target, walks.block.steps * static_cast<std::size_t>(walks.block.targets) * kLanes);
