@@ -6,8 +6,8 @@
 // base + W v are the arguments of the writes' tanh; A is the derivative of the loss by them. Outputs need no
 // recurrence: they are computed for sixteen steps of a sequence side by side.
 //
-// In four parts: cells-layout-inl.h, cells-forward-inl.h, cells-backward-inl.h, and here the sums of the writes and the
-// way through a piece.
+// In five parts: cells-layout-inl.h, cells-forward-inl.h, cells-aside-inl.h, cells-backward-inl.h, and here the sums of
+// the writes and the way through a piece.
 #if defined(REMEDE_CELLS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef REMEDE_CELLS_INL_H_
 #undef REMEDE_CELLS_INL_H_
@@ -18,6 +18,7 @@
 #include <algorithm>
 
 #include "remede/base/vector-inl.h"
+#include "remede/executor/cpu/cells-aside-inl.h"
 #include "remede/executor/cpu/cells-backward-inl.h"
 #include "remede/executor/cpu/cells-forward-inl.h"
 #include "remede/executor/cpu/cells-layout-inl.h"
@@ -193,15 +194,16 @@ HWY_NOINLINE void run_cells(const PreparedTree& tree, const cpu::Piece& piece, S
     s.cell_node_sums.assign(static_cast<std::size_t>(tree.shape.nodes()) * tree.cells.v_step, 0.0F);
   }
   at_least(s.memory, kWalks * kLanes);
-  for (std::size_t from = 0; from < piece.sequences.size(); from += kWalks) {
-    const auto numbers = piece.sequences.subspan(from, std::min(kWalks, piece.sequences.size() - from));
+  const bool parts = !piece.gradient && tree.shape.form.output_order == OutputOrder::kZero;
+  for (std::size_t from = 0, together = 0; from < piece.sequences.size(); from += together) {
+    const std::size_t longest = piece.data->length(piece.sequences[from]);
+    together = parts && longest > kPart ? kGroup : kWalks;  // losses are added up group by group, then part by part
+    const auto numbers = piece.sequences.subspan(from, std::min(together, piece.sequences.size() - from));
     std::fill_n(s.memory.data(), kWalks * kLanes, 0.0F);
     if (piece.carry != nullptr)
       for (std::size_t i = 0; i < numbers.size(); ++i)
         std::copy_n(piece.carry->before.begin() + static_cast<std::ptrdiff_t>(numbers[i] * n_m), n_m,
                     s.memory.data() + i * kLanes);
-    const std::size_t longest = piece.data->length(numbers[0]);
-    const bool parts = !piece.gradient && tree.shape.form.output_order == OutputOrder::kZero;
     const std::size_t most = parts ? kPart : longest;
     for (std::size_t begin = 0; begin < longest; begin += most)
       walk_together(tree, piece, numbers, begin, most, s, sums);
