@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 #include "hwy/highway.h"
 #include "remede/base/arithmetic.h"
@@ -38,6 +39,19 @@ constexpr int kK = kLanes / kN;                          // registers of a Wide
 #else
 #define REMEDE_EACH for (int i = 0; i < kK; ++i)
 #endif
+
+// visit(0), ..., visit(kCount - 1), with constants: so that arrays of vectors stay in registers. Compilers do not
+// unroll every loop in time for that.
+#undef REMEDE_INLINED
+#define REMEDE_INLINED __attribute__((always_inline))
+template <int... kIndex, typename Visit>
+HWY_INLINE void call_each(std::integer_sequence<int, kIndex...> /*numbers*/, const Visit& visit) {
+  (visit(std::integral_constant<int, kIndex>()), ...);
+}
+template <int kCount, typename Visit>
+HWY_INLINE void each_of(const Visit& visit) {
+  call_each(std::make_integer_sequence<int, kCount>(), visit);
+}
 
 struct Wide {
   V v[kK];

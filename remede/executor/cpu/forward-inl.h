@@ -235,13 +235,13 @@ HWY_NOINLINE void forward(const PreparedTree& tree, const Block& b, Scratch& s) 
   }
 }
 
-// Adds the block's loss, and turns s.y into the derivative of the loss by the outputs.
+// Adds the block's loss, and turns s.y into the derivative of the loss by the outputs. Its steps begin at `first`.
 template <typename Formula>
-HWY_NOINLINE void loss(const PreparedTree& tree, const Block& b, Scratch& s, BatchLoss& total) {
+HWY_NOINLINE void loss(const PreparedTree& tree, const Block& b, Scratch& s, BatchLoss& total, std::size_t first = 0) {
   const int n_y = tree.shape.n_y;
   const Wide zero = set(0.0F);
   Wide loss_sum = zero, weight_sum = zero, correct_sum = zero;
-  for (std::size_t t = 0; t < b.steps; ++t) {
+  for (std::size_t t = first; t < first + b.steps; ++t) {
     float* y = s.y.data() + t * n_y * kLanes;
     const Wide weight = load(s.weight.data() + t * kLanes);
     const WideMask counts = gt(weight, zero);  // a lane without a target may hold anything: keep it out of the sums

@@ -107,22 +107,18 @@ void lay_out_cells(const Shape& s, CellLayout& to) {
   to.n_read = s.form.write_reads == WriteReads::kInputs ? 0 : s.n_m;
   to.v_step = kLanes + padded(static_cast<std::size_t>(s.n_x) + 1);
   const auto outputs = s.n_y * static_cast<int>(to.v_step);
-  int at = kLanes;
+  int at = CellLayout::kOutputs + outputs;
   const auto take = [&at](int floats) { return std::exchange(at, at + floats); };
   to.inputs = take(s.n_x * kLanes);
   to.memory = take(to.n_read * kLanes);
   to.reads = take(to.n_read * kLanes);
-  for (int* each : {&to.gate, &to.blend, &to.blend_slope, &to.gate_logit, &to.rate_logit}) *each = take(kLanes);
-  to.outputs = take(outputs);
   to.stride = static_cast<std::size_t>(at);
-  at = static_cast<int>(to.v_step) * kLanes;
-  to.sum_gate = take(kLanes);
-  to.sum_rate = take(kLanes);
-  to.sum_outputs = take(outputs);
+  at = CellLayout::kSumOutputs + outputs;
+  to.sum_writes = take(static_cast<int>(to.v_step) * kLanes);
   to.sum_stride = static_cast<std::size_t>(at);
   to.leaves.assign(static_cast<std::size_t>(s.leaves()) * to.stride, 0.0F);
-  to.place.resize(static_cast<std::size_t>(s.nodes()));
-  to.one_hot.assign(static_cast<std::size_t>(kLanes * kLanes), 0.0F);
+  to.splits.resize(static_cast<std::size_t>(s.nodes()));
+  to.one_hot.assign(static_cast<std::size_t>((kLanes + 1) * kLanes), 0.0F);
   for (int k = 0; k < kLanes; ++k) to.one_hot[static_cast<std::size_t>(k * kLanes + k)] = 1.0F;
 }
 
@@ -138,8 +134,8 @@ void fill_cells(const Parameters<float>& p, int l, CellLayout& to) {
               *linear = of(Group::kLinear, n_y * n_v), *gate = of(Group::kGate, n_m), *rate = of(Group::kRate, n_m);
   for (int k = 0; k < n_m; ++k) {
     leaf[k] = bias != nullptr ? bias[k] : 0.0F;
-    leaf[to.gate_logit + k] = gate[k];
-    if (rate != nullptr) leaf[to.rate_logit + k] = rate[k];
+    leaf[CellLayout::kGateLogit + k] = gate[k];
+    if (rate != nullptr) leaf[CellLayout::kRateLogit + k] = rate[k];
   }
   const auto transpose = [&](int from, int n, float* rows) {
     for (int f = 0; f < n; ++f)
@@ -149,7 +145,7 @@ void fill_cells(const Parameters<float>& p, int l, CellLayout& to) {
   transpose(n_x, to.n_read, leaf + to.memory);
   for (int k = 0; k < to.n_read; ++k) std::copy_n(write + k * n_w + n_x, n_m, leaf + to.reads + k * kLanes);
   for (int k = 0; k < n_y; ++k) {
-    float* row = leaf + to.outputs + static_cast<std::size_t>(k) * to.v_step;
+    float* row = leaf + CellLayout::kOutputs + static_cast<std::size_t>(k) * to.v_step;
     row[kLanes + n_x] = output[k];
     if (linear == nullptr) continue;
     std::copy_n(linear + k * n_v, n_x, row + kLanes);
@@ -225,8 +221,11 @@ void prepare(const Parameters<float>& p, const GradientForm& form, const Objecti
   }
   if (tree.cells.used) {
     for (int i = 0; i < s.nodes(); ++i) {
-      const int f = tree.feature[static_cast<std::size_t>(i)];
-      tree.cells.place[static_cast<std::size_t>(i)] = f < s.n_x ? kLanes + f : f - s.n_x;
+      const auto node = static_cast<std::size_t>(i);
+      const int f = tree.feature[node];
+      const bool input = f < s.n_x;
+      tree.cells.splits[node] = {tree.threshold[node], input ? kLanes + f : f - s.n_x, tree.missing_goes_right[node],
+                                 input ? kLanes : f - s.n_x};
     }
     for (int l = 0; l < s.leaves(); ++l) fill_cells(p, l, tree.cells);
   } else {
@@ -243,8 +242,9 @@ void prepare(const Parameters<float>& p, const GradientForm& form, const Objecti
         visit((in_cells.used ? tree.cells.leaves.data() + l * in_cells.stride : tree.rows.data() + l * tree.stride) + k,
               i);
   };
-  const int gate = in_cells.used ? in_cells.gate : tree.gate, blend = in_cells.used ? in_cells.blend : tree.blend,
-            blend_slope = in_cells.used ? in_cells.blend_slope : tree.blend_slope;
+  const int gate = in_cells.used ? CellLayout::kGate : tree.gate,
+            blend = in_cells.used ? CellLayout::kBlend : tree.blend,
+            blend_slope = in_cells.used ? CellLayout::kBlendSlope : tree.blend_slope;
   each_cell(Group::kGate, [&](float* at, std::size_t i) {
     at[gate] = std::copysign(std::max(slope[i], std::numeric_limits<float>::min()), argument[i] >= 0.0F ? 1.0F : -1.0F);
   });

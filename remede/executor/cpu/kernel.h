@@ -27,6 +27,14 @@ inline constexpr int kCellsRow = 256;
 // Numbers behind the last row that kernels may read (and not use): they take columns several at a time.
 inline constexpr int kOverRead = 4;
 
+// What a node tests, for the same kernel.
+struct CellSplit {
+  float threshold;
+  std::int32_t place;          // of the feature in v
+  std::int32_t missing_right;  // 1 where a missing value goes right
+  std::int32_t cell;           // that is tested; kLanes where it is an input
+};
+
 // The leaves in the layout of the kernel that lays cells side by side (cells-inl.h). Offsets count floats.
 struct CellLayout {
   bool used = false;  // this kernel takes the tree
@@ -34,26 +42,33 @@ struct CellLayout {
   int n_x = 0, n_m = 0, n_y = 0;
   int n_read = 0;          // cells that writes read: n_m or none
   std::size_t v_step = 0;  // memory (kLanes), inputs, a one, zeros: whole vectors
-  // In a leaf: the writes' biases (kLanes), then these.
-  int inputs = 0;          // (n_x, kLanes) what the writes read of each input
-  int memory = 0;          // (n_read, kLanes) and of each cell
-  int reads = 0;           // (n_read, kLanes) the same, write by write
-  int gate = 0;            // (kLanes) as in PreparedTree; 0 beyond n_m, as are the following
-  int blend = 0;           // (kLanes)
-  int blend_slope = 0;     // (kLanes)
-  int gate_logit = 0;      // (kLanes)
-  int rate_logit = 0;      // (kLanes)
-  int outputs = 0;         // (n_y, v_step) what the outputs read of v
-  std::size_t stride = 0;  // from one leaf to the next
-  // In the sums of a leaf: of the writes (v_step, kLanes), then these.
-  int sum_gate = 0;     // (kLanes)
-  int sum_rate = 0;     // (kLanes)
-  int sum_outputs = 0;  // (n_y, v_step)
+  // In a leaf, (kLanes) each, 0 beyond n_m: the writes' biases, then these.
+  static constexpr int kGate = kLanes;  // as in PreparedTree
+  static constexpr int kBlend = 2 * kLanes;
+  static constexpr int kBlendSlope = 3 * kLanes;
+  static constexpr int kGateLogit = 4 * kLanes;
+  static constexpr int kRateLogit = 5 * kLanes;
+  static constexpr int kOutputs = 6 * kLanes;  // (n_y, v_step) what the outputs read of v
+  int inputs = 0;                              // (n_x, kLanes) what the writes read of each input
+  int memory = 0;                              // (n_read, kLanes) and of each cell
+  int reads = 0;                               // (n_read, kLanes) the same, write by write
+  std::size_t stride = 0;                      // from one leaf to the next
+  // In the sums of a leaf: of the gates (kLanes), then these.
+  static constexpr int kSumRate = kLanes;         // (kLanes)
+  static constexpr int kSumOutputs = 2 * kLanes;  // (n_y, v_step)
+  int sum_writes = 0;                             // (v_step, kLanes)
   std::size_t sum_stride = 0;
-  std::vector<std::ptrdiff_t> place;  // (nodes) of the feature in v
-  AlignedVector<float> leaves;        // (leaves, stride)
-  AlignedVector<float> one_hot;       // (kLanes, kLanes)
+  std::vector<CellSplit> splits;  // (nodes)
+  AlignedVector<float> leaves;    // (leaves, stride)
+  AlignedVector<float> one_hot;   // (kLanes + 1, kLanes), of an input zeros
   const float* leaf(std::int32_t l) const { return leaves.data() + static_cast<std::size_t>(l) * stride; }
+};
+
+// The other side of a decision on the path of a step.
+struct Side {
+  const float* leaf;  // that it leads to
+  float sign;         // of what it would gain: + where it is the right
+  std::int32_t node;  // that decides; -1 where what it tests is missing
 };
 
 // The parameters of a batch in the kernels' layout. Read-only while the pieces of the batch run.
@@ -129,6 +144,11 @@ struct Scratch {
   std::vector<std::size_t> cell_begin;      // (leaves + 1) where in it each leaf's steps begin
   AlignedVector<float> cell_sums;           // (leaves, sum_stride)
   AlignedVector<float> cell_node_sums;      // (nodes, v_step)
+  std::vector<Side> cell_sides;             // (a chunk of steps, depth)
+  AlignedVector<float> cell_side_sums;      // (the same, kLanes) base + W v of their leaves
+  AlignedVector<float> cell_slopes;         // (the same) the surrogate derivatives
+  AlignedVector<float> cell_by_gate;        // (a chunk of steps, kLanes)
+  AlignedVector<float> cell_by_rate;        // (the same)
   AlignedVector<float> tested;              // shallow: (depth, kLanes) the number of the feature each lane's path tests
 };
 
