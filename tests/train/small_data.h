@@ -1,7 +1,9 @@
-// Small data sets for the tests of training: a delay to bridge, and a moving average to follow.
+// Small data sets for the tests of training: a delay to bridge, a moving average to follow, and many classes.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
+#include <string>
 
 #include "remede/base/random.h"
 #include "remede/data/dataset.h"
@@ -50,6 +52,35 @@ inline Dataset regimes(int sequences, std::uint64_t seed, int length = 10) {
       s.weight.push_back(1.0F);
     }
     s.offset.push_back(static_cast<std::int64_t>(s.value.size()));
+  }
+  return data;
+}
+
+// A shape for each of many classes that comes again and again, from a random place on, with noise: as a heart beats.
+// The label stands at the last step. `seed`: of the noise; the shapes are always the same.
+inline Dataset beats(int classes, int of_each, std::uint64_t seed, int length = 60) {
+  constexpr double kTurn = 6.283185307179586;
+  Dataset data;
+  data.schema.inputs = {"x1"};
+  data.schema.targets = {"y"};
+  Sequences& s = data.sequences;
+  s.n_x = 1;
+  s.n_y = classes;
+  Random shapes(1), random(seed, 1);
+  for (int c = 0; c < classes; ++c) {
+    data.schema.classes.push_back("c" + std::to_string(c));
+    const double rate = shapes.uniform(3, 8), share = shapes.uniform(-1, 1), shift = shapes.uniform();
+    for (int i = 0; i < of_each; ++i) {
+      const double from = random.uniform();
+      for (int t = 0; t < length; ++t) {
+        const double at = rate * t / length + from;
+        s.x.push_back(static_cast<float>(std::sin(kTurn * at) + share * std::sin(kTurn * (2 * at + shift)) +
+                                         0.1 * random.normal()));
+        s.label.push_back(c);
+        s.weight.push_back(t + 1 == length ? 1.0F : 0.0F);
+      }
+      s.offset.push_back(static_cast<std::int64_t>(s.x.size()));
+    }
   }
   return data;
 }
