@@ -29,7 +29,9 @@ const Entry* default_choice(const std::vector<Entry>& entries, const Recipe& rec
   bool too_much = false;  // a model within a standard error gives up too much
   const auto as_good_as = [&](const Entry& e, const Entry& other) {
     const double worse = e.merit - other.merit;
-    const bool within = as_good(e.units.merit, other.units.merit, other.units.weight, recipe.choice_errors);
+    const bool in_turn = e.in_turn && other.in_turn;
+    const Units &of_e = in_turn ? *e.in_turn : e.units, &of_other = in_turn ? *other.in_turn : other.units;
+    const bool within = as_good(of_e.merit, of_other.merit, of_other.weight, recipe.choice_errors);
     if (within && worse <= recipe.choice_given_up * distance) return true;
     too_much = too_much || within;
     const double times = static_cast<double>(other.size.numbers) / static_cast<double>(std::max(1LL, e.size.numbers));
