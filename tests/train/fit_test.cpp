@@ -171,16 +171,16 @@ TEST(Fit, TreesOfDifferentFoldsTakeAMissingInputForTheSame) {
   for (const Prepared& fold : folds) EXPECT_EQ(fold.fill, folds.front().fill);
 }
 
-// Two series of each of many classes: what is held out is the half of its class, and a model that has learned how often
-// classes occur takes it for any other.
+// Two sequences of each of many classes: what is held out is the half of its class, and a model that has learned how
+// often classes occur takes it for any other. Chance is .02; before classes kept their shares it was .03.
 TEST(Fit, ManyClassesOfTwoSequencesAreToldApart) {
-  const Dataset training = testing::beats(52, 2, 1), test = testing::beats(52, 5, 2);
+  const Dataset training = testing::colours(52, 2, 1, 150), test = testing::colours(52, 5, 2, 150);
   Config config;
-  config.starts = 2;
-  config.updates = 40;
+  config.starts = 1;
+  config.updates = 20;
   config.threads = 1;
   const Fit found = fit(training, nullptr, config);
-  EXPECT_GE(score(found.model, test.sequences).accuracy, 0.5);
+  EXPECT_GE(score(found.model, test.sequences).accuracy, 0.2);
 }
 
 TEST(Fit, TheSeedChangesTheModel) {

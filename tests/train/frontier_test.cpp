@@ -246,12 +246,17 @@ TEST(Choice, ComparesModelsOfPatternsOnAllFolds) {
   EXPECT_DOUBLE_EQ(entries[2].merit, 0.25);
   std::string why;
   EXPECT_EQ(choose_entry(entries, {}, false, 1.0, why)->size.numbers, 40);
-  // A difference within the error of all folds is none.
-  entries[1].in_turn = entry(60, 5, 0.402, 0.1).units;
-  entries[0].merit = 0.3, entries[1].merit = 0.2;
+  // Among them nothing is given up for being small, unless it is negligible.
+  entries[0].in_turn = entry(40, 9, 0.41, 0.1).units;
+  entries[1].in_turn = entry(60, 5, 0.4, 0).units;
+  entries[0].merit = 0.3, entries[1].merit = 0.2, entries[2].merit = 0.9;
+  entries[0].size.cells = 5;
   compare_in_turn(entries);
-  EXPECT_NEAR(entries[1].merit, 0.202, 1e-12);
+  EXPECT_NEAR(entries[0].merit, 0.21, 1e-12);
   EXPECT_EQ(choose_entry(entries, {}, false, 1.0, why)->size.numbers, 60);
+  entries[0].in_turn.reset(), entries[1].in_turn.reset();
+  entries[0].units = entry(40, 5, 0.21, 0.1).units;
+  EXPECT_EQ(choose_entry(entries, {}, false, 1.0, why)->size.numbers, 40);
 }
 
 TEST(FitOnTheFrontierSlow, SavesAModelOfTheSizeAskedFor) {

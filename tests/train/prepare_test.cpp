@@ -56,7 +56,7 @@ std::vector<double> of_classes(const Sequences& data) {
 }
 
 TEST(Prepare, ClassesOfFewSequencesKeepTheirShares) {
-  const Dataset data = testing::beats(25, 2, 1, 4);
+  const Dataset data = testing::colours(25, 2, 1, 4);
   Config config;
   for (const Prepared& p : prepare_folds(data, nullptr, config, {})) {
     ASSERT_EQ(p.validation.count(), 10U);
@@ -70,14 +70,14 @@ TEST(Prepare, ClassesOfFewSequencesKeepTheirShares) {
 
 TEST(Prepare, ClassesOfManySequencesAreNotWeighted) {
   for (const int of_each : {5, 10, 40}) {
-    const Dataset data = testing::beats(4, of_each, 1, 4);
+    const Dataset data = testing::colours(4, of_each, 1, 4);
     for (const Prepared& p : prepare_folds(data, nullptr, Config(), {}))
       for (const float weight : p.data.training.weight) EXPECT_TRUE(weight == 0.0F || weight == 1.0F) << weight;
   }
 }
 
 TEST(Prepare, AClassThatIsHeldOutWholeLeavesTheSharesOfTheOthers) {
-  Dataset data = testing::beats(25, 2, 1, 4);
+  Dataset data = testing::colours(25, 2, 1, 4);
   std::vector<std::uint32_t> kept(49);
   std::iota(kept.begin(), kept.end(), 1U);
   data.sequences = select(data.sequences, kept);  // of the first class there is one
@@ -93,8 +93,8 @@ TEST(Prepare, AClassThatIsHeldOutWholeLeavesTheSharesOfTheOthers) {
 }
 
 TEST(Prepare, FewerHeldOutThanClassesAreHeldOutInTurn) {
-  EXPECT_EQ(prepare_folds(testing::beats(30, 4, 1, 4), nullptr, Config(), {}).size(), 5U);  // 24 of 30 classes
-  EXPECT_EQ(prepare_folds(testing::beats(24, 5, 1, 4), nullptr, Config(), {}).size(), 1U);
+  EXPECT_EQ(prepare_folds(testing::colours(30, 4, 1, 4), nullptr, Config(), {}).size(), 5U);  // 24 of 30 classes
+  EXPECT_EQ(prepare_folds(testing::colours(24, 5, 1, 4), nullptr, Config(), {}).size(), 1U);
 }
 
 // A column of twelve words beside a number; where `held` names sequences, their targets say the opposite.

@@ -56,26 +56,28 @@ inline Dataset regimes(int sequences, std::uint64_t seed, int length = 10) {
   return data;
 }
 
-// A shape for each of many classes that comes again and again, from a random place on, with noise: as a heart beats.
-// The label stands at the last step. `seed`: of the noise; the shapes are always the same.
-inline Dataset beats(int classes, int of_each, std::uint64_t seed, int length = 60) {
-  constexpr double kTurn = 6.283185307179586;
+// Noise of many colours, one for each class: an autoregression of its own drives it. The label stands at the last step.
+// `seed`: of the noise; the colours are always the same.
+inline Dataset colours(int classes, int of_each, std::uint64_t seed, int length) {
+  constexpr int kBefore = 50;  // steps until the noise has its colour
   Dataset data;
   data.schema.inputs = {"x1"};
   data.schema.targets = {"y"};
   Sequences& s = data.sequences;
   s.n_x = 1;
   s.n_y = classes;
-  Random shapes(1), random(seed, 1);
+  Random colours(1), random(seed, 1);
   for (int c = 0; c < classes; ++c) {
     data.schema.classes.push_back("c" + std::to_string(c));
-    const double rate = shapes.uniform(3, 8), share = shapes.uniform(-1, 1), shift = shapes.uniform();
+    const double fades = colours.uniform(0.75, 0.97), turns = colours.uniform(0.1, 2.7);
     for (int i = 0; i < of_each; ++i) {
-      const double from = random.uniform();
-      for (int t = 0; t < length; ++t) {
-        const double at = rate * t / length + from;
-        s.x.push_back(static_cast<float>(std::sin(kTurn * at) + share * std::sin(kTurn * (2 * at + shift)) +
-                                         0.1 * random.normal()));
+      double last = 0, before = 0;
+      for (int t = -kBefore; t < length; ++t) {
+        const double now = 2 * fades * std::cos(turns) * last - fades * fades * before + random.normal();
+        before = last;
+        last = now;
+        if (t < 0) continue;
+        s.x.push_back(static_cast<float>(now));
         s.label.push_back(c);
         s.weight.push_back(t + 1 == length ? 1.0F : 0.0F);
       }
