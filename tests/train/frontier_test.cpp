@@ -11,7 +11,6 @@
 #include "remede/train/fit.h"
 #include "remede/train/frontier/choice.h"
 #include "remede/train/frontier/fold.h"
-#include "remede/train/frontier/pool.h"
 #include "remede/train/frontier/search.h"
 #include "remede/train/frontier/start.h"
 #include "remede/train/frontier/trends.h"
@@ -230,33 +229,6 @@ TEST(Choice, IgnoresWhatIsNegligible) {
   EXPECT_EQ(choose_entry(entries, {}, false, 1.0, why)->size.numbers, 8);
   entries[0] = entry(8, 2, 0.21, 0);
   EXPECT_EQ(choose_entry(entries, {}, false, 1.0, why)->size.numbers, 12);
-}
-
-// What the first fold says of two models of patterns is turned round by all folds together.
-TEST(Choice, ComparesModelsOfPatternsOnAllFolds) {
-  std::vector<Entry> entries;
-  entries.push_back(entry(40, 9, 0.3, 0));
-  entries.push_back(entry(60, 5, 0.2, 0));
-  entries.push_back(entry(80, 7, 0.25, 0));  // of another kind
-  entries[0].in_turn = entry(40, 9, 0.4, 0).units;
-  entries[1].in_turn = entry(60, 5, 0.5, 0).units;
-  compare_in_turn(entries);
-  EXPECT_DOUBLE_EQ(entries[0].merit, 0.2);  // the lowest of both
-  EXPECT_DOUBLE_EQ(entries[1].merit, 0.3);
-  EXPECT_DOUBLE_EQ(entries[2].merit, 0.25);
-  std::string why;
-  EXPECT_EQ(choose_entry(entries, {}, false, 1.0, why)->size.numbers, 40);
-  // Among them nothing is given up for being small, unless it is negligible.
-  entries[0].in_turn = entry(40, 9, 0.41, 0.1).units;
-  entries[1].in_turn = entry(60, 5, 0.4, 0).units;
-  entries[0].merit = 0.3, entries[1].merit = 0.2, entries[2].merit = 0.9;
-  entries[0].size.cells = 5;
-  compare_in_turn(entries);
-  EXPECT_NEAR(entries[0].merit, 0.21, 1e-12);
-  EXPECT_EQ(choose_entry(entries, {}, false, 1.0, why)->size.numbers, 60);
-  entries[0].in_turn.reset(), entries[1].in_turn.reset();
-  entries[0].units = entry(40, 5, 0.21, 0.1).units;
-  EXPECT_EQ(choose_entry(entries, {}, false, 1.0, why)->size.numbers, 40);
 }
 
 TEST(FitOnTheFrontierSlow, SavesAModelOfTheSizeAskedFor) {

@@ -29,12 +29,8 @@ const Entry* default_choice(const std::vector<Entry>& entries, const Recipe& rec
   bool too_much = false;  // a model within a standard error gives up too much
   const auto as_good_as = [&](const Entry& e, const Entry& other) {
     const double worse = e.merit - other.merit;
-    const bool in_turn = e.in_turn && other.in_turn;
-    const Units &of_e = in_turn ? *e.in_turn : e.units, &of_other = in_turn ? *other.in_turn : other.units;
-    const bool within = as_good(of_e.merit, of_other.merit, of_other.weight, recipe.choice_errors);
-    // The copies of models of patterns learned from fewer sequences than what is saved, which supports more patterns:
-    // among them nothing is given up for being small.
-    if (within && worse <= (in_turn ? 0 : recipe.choice_given_up) * distance) return true;
+    const bool within = as_good(e.units.merit, other.units.merit, other.units.weight, recipe.choice_errors);
+    if (within && worse <= recipe.choice_given_up * distance) return true;
     too_much = too_much || within;
     const double times = static_cast<double>(other.size.numbers) / static_cast<double>(std::max(1LL, e.size.numbers));
     const bool worth = times > 1 && worse <= recipe.choice_halving * log(times) / log(2.0) * distance;

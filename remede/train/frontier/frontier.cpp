@@ -62,8 +62,6 @@ FrontierChoice choose_on_frontier(const std::vector<Candidate>& candidates, cons
   if (frontier::too_few_to_judge(learned, validation, config.recipe))
     choice.frontier.why += fmt::format(
         "; with only {} sequences held out, models were also judged on shifted training sequences", validation.count());
-  if (std::any_of(entries.begin(), entries.end(), [](const Entry& e) { return e.in_turn.has_value(); }))
-    choice.frontier.why += "; models of patterns were compared with one another on all folds";
   if (frontier::too_short_to_judge(learned, validation, config.recipe)) {
     const std::string_view judged = "on validation data";
     std::string& why = choice.frontier.why;

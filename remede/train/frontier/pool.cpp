@@ -109,18 +109,6 @@ void make_smaller(Model& model, double times, const Prepared& data, const Config
   model = simplify(model, looser_by(times, config.recipe, stop), &data.training, &data.validation).model;
 }
 
-// Of a candidate's copies, each on what its fold held out.
-Units units_in_turn(const Candidate& candidate, bool classes) {
-  Units units;
-  units.weight = candidate.units.weight;
-  units.merit = candidate.units.loss;
-  units.shown = classes ? candidate.units.wrong : candidate.units.loss;
-  if (classes)
-    std::transform(units.shown.begin(), units.shown.end(), units.merit.begin(), units.merit.begin(),
-                   [](double wrong, double loss) { return wrong + kShareOfLogLoss * loss; });
-  return units;
-}
-
 // An entry that was worked on elsewhere.
 void note_units(Entry& e) {
   e.size = size_of(e.model);
@@ -150,17 +138,6 @@ bool keeps_trends(const Model& model, const std::vector<Trend>& trend) {
     for (const Tree& tree : model.trees)
       if (trend[i] != Trend::kAny && reads_input(tree, i)) return false;
   return true;
-}
-
-void compare_in_turn(std::vector<Entry>& entries) {
-  double lowest = std::numeric_limits<double>::infinity(), lowest_in_turn = lowest;
-  for (const Entry& e : entries) {
-    if (!e.in_turn) continue;
-    lowest = std::min(lowest, e.merit);
-    lowest_in_turn = std::min(lowest_in_turn, e.in_turn->mean_merit());
-  }
-  for (Entry& e : entries)
-    if (e.in_turn) e.merit = lowest + (e.in_turn->mean_merit() - lowest_in_turn);
 }
 
 std::vector<Entry> candidate_entries(const std::vector<Candidate>& candidates, const std::vector<Trend>& trend,
@@ -202,13 +179,8 @@ std::vector<Entry> candidate_entries(const std::vector<Candidate>& candidates, c
   work.stop = options.stop;
   share(work, config.threads, options.peers);
   std::vector<Entry> entries;
-  for (auto& [entry, times] : wanted) {
-    const Candidate& candidate = candidates[entry.candidate];
-    if (candidate.copies.size() > 1 && entry.model.trees.front().has_laws())
-      entry.in_turn = units_in_turn(candidate, entry.model.classifies());
+  for (auto& [entry, times] : wanted)
     if (keeps_trends(entry.model, trend)) entries.push_back(std::move(entry));
-  }
-  compare_in_turn(entries);
   return entries;
 }
 

@@ -19,7 +19,6 @@ struct Entry {
   Size size;
   Units units;
   double merit = 0;                  // on validation data; less is better
-  std::optional<Units> in_turn;      // on what each fold held out: of a model of patterns, where there are folds
   std::optional<Snapshot> snapshot;  // of a small model
   std::size_t candidate = 0;         // else the candidate's number
   bool as_found = false;             // the candidate as it is, and not a smaller version of it
@@ -31,12 +30,6 @@ bool keeps_trends(const Model& model, const std::vector<Trend>& trend);
 // The candidates of the default search and smaller versions of them, if they keep the trends.
 std::vector<Entry> candidate_entries(const std::vector<Candidate>& candidates, const std::vector<Trend>& trend,
                                      const Config& config, const FrontierOptions& options);
-
-// Models of patterns are compared with one another by `in_turn`: no number in their copies was chosen by held-out data,
-// so that the folds together judge them fairly, and on more sequences than the first one alone. Beside other models,
-// the one that is best in turn has the lowest merit of them all; the others have as much more as they are worse in
-// turn.
-void compare_in_turn(std::vector<Entry>& entries);
 
 // Seconds that the search for them will take, for the forecast of a fit.
 double seconds_of_small_models(const Prepared& data, const std::vector<Trend>& trend, const Config& config,
