@@ -7,6 +7,7 @@
 
 #include "remede/executor/remote/job.h"
 #include "remede/model/size.h"
+#include "remede/train/calibrate.h"
 #include "remede/train/contexts.h"
 #include "remede/train/greedy_tree.h"
 #include "remede/train/identify.h"
@@ -294,6 +295,24 @@ double scaled_loss(double loss, const Scaling& scaling) {
   return squares > 0 ? loss * static_cast<double>(scaling.y_scale.size()) / squares : loss;
 }
 
+// The logarithm of a factor for all scores. Only where there are folds, that is, few sequences. A part of what suits
+// the folds: their copies have learned from fewer sequences than the model that is saved, which is less often wrong.
+double dampening(const std::vector<Model>& copies, const std::vector<Prepared>& folds, const Schema& schema,
+                 const Config& config) {
+  if (schema.task != Task::kClassification || folds.size() == 1) return 0;
+  return config.recipe.pattern_dampened * score_factor(copies, folds, config.threads);
+}
+
+// Scales the copies and says how good they are, each on its fold.
+void judge_copies(const std::vector<Prepared>& folds, const Config& config, double log_factor, DirectCandidate& c) {
+  for (std::size_t f = 0; f < folds.size(); ++f) {
+    scale_scores(log_factor, c.copies[f]);
+    const Score s = score(c.copies[f], folds[f].validation, config.threads);
+    c.loss += scaled_loss(s.loss, folds[f].scaling) / static_cast<double>(folds.size());
+    c.wrong -= s.accuracy / static_cast<double>(folds.size());
+  }
+}
+
 struct PatternCandidate {
   int count;
   DirectCandidate candidate;
@@ -308,23 +327,24 @@ std::vector<PatternCandidate> pattern_candidates(const Schema& schema, const std
     const Sequences training = with_class_weights(fold.training, config);
     std::vector<std::optional<Tree>> trees = learn_patterns(training, fold.fill, counts, options, config.threads, stop);
     for (std::size_t i = 0; i < all.size(); ++i) {
-      DirectCandidate& c = all[i];
-      if (!trees[i] || c.copies.size() < static_cast<std::size_t>(&fold - folds.data())) continue;
-      c.copies.push_back(model_of_tree(std::move(*trees[i]), schema, fold, config, false));
-      const Score s = score(c.copies.back(), fold.validation, config.threads);
-      c.loss += scaled_loss(s.loss, fold.scaling) / static_cast<double>(folds.size());
-      c.wrong -= s.accuracy / static_cast<double>(folds.size());
+      std::vector<Model>& copies = all[i].copies;
+      if (trees[i] && copies.size() == static_cast<std::size_t>(&fold - folds.data()))
+        copies.push_back(model_of_tree(std::move(*trees[i]), schema, fold, config, false));
     }
   }
   std::vector<PatternCandidate> candidates;
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (all[i].copies.size() < folds.size()) continue;
-    all[i].refit = [&schema, &folds, config, options, count = counts[i], stop](
+    const double dampened = dampening(all[i].copies, folds, schema, config);
+    judge_copies(folds, config, dampened, all[i]);
+    all[i].refit = [&schema, &folds, config, options, dampened, count = counts[i], stop](
                        std::size_t kept, const TrainingData&, const Sequences& raw) -> std::optional<Model> {
       std::optional<Tree> again =
           std::move(learn_patterns(raw, folds[kept].fill, std::array{count}, options, config.threads, stop).front());
       if (!again) return std::nullopt;
-      return model_of_tree(std::move(*again), schema, folds[kept], config, false);
+      Model model = model_of_tree(std::move(*again), schema, folds[kept], config, false);
+      scale_scores(dampened, model);
+      return model;
     };
     candidates.push_back({counts[i], std::move(all[i])});
   }

@@ -51,12 +51,17 @@ void hold_out_end(double fraction, Column<float>& training, Column<float>* valid
   }
 }
 
+// (n_y) Sums of the weights of each class.
+std::vector<double> class_weights_of(const Sequences& data) {
+  std::vector<double> of_class(static_cast<std::size_t>(data.n_y), 0.0);
+  for (std::size_t t = 0; t < data.steps(); ++t)
+    if (data.weight[t] > 0.0F) of_class[static_cast<std::size_t>(data.label[t])] += static_cast<double>(data.weight[t]);
+  return of_class;
+}
+
 // Every class counts the same in all; the mean weight stays what it was.
 void balance(const Sequences& counted, std::span<Sequences* const> weighted) {
-  std::vector<double> of_class(static_cast<std::size_t>(counted.n_y), 0.0);
-  for (std::size_t t = 0; t < counted.steps(); ++t)
-    if (counted.weight[t] > 0.0F)
-      of_class[static_cast<std::size_t>(counted.label[t])] += static_cast<double>(counted.weight[t]);
+  const std::vector<double> of_class = class_weights_of(counted);
   const double total = std::accumulate(of_class.begin(), of_class.end(), 0.0);
   const auto present =
       static_cast<double>(std::count_if(of_class.begin(), of_class.end(), [](double n) { return n > 0; }));
@@ -66,6 +71,28 @@ void balance(const Sequences& counted, std::span<Sequences* const> weighted) {
       const double here = of_class[static_cast<std::size_t>(data->label[t])];
       if (here > 0) data->weight[t] *= static_cast<float>(total / (present * here));
     }
+}
+
+// Where classes have few sequences, those that are held out are of the classes that then seem rare: a model that has
+// learned nothing but shares is wrong more often than by chance, and the more so the better it has learned them. Every
+// class therefore counts in the training part what it counts in all, if one had kept too little of that. Only where a
+// sequence has one label: else classes are not held out alike anyway. The mean weight stays what it was.
+void keep_class_shares(const Sequences& all, const Recipe& recipe, Sequences& training) {
+  if (!sequence_labels(all)) return;
+  const std::vector<double> in_all = class_weights_of(all), here = class_weights_of(training);
+  double sum_all = 0, sum_here = 0;  // of the classes that are in the training part
+  for (std::size_t c = 0; c < here.size(); ++c)
+    if (here[c] > 0) sum_all += in_all[c], sum_here += here[c];
+  std::vector<double> factor(here.size(), 1.0);
+  double most = 1;
+  for (std::size_t c = 0; c < here.size(); ++c) {
+    if (here[c] > 0) factor[c] = in_all[c] / sum_all * sum_here / here[c];
+    most = std::max(most, factor[c]);
+  }
+  if (most * recipe.class_share_kept <= 1) return;
+  for (std::size_t t = 0; t < training.steps(); ++t)
+    if (training.weight[t] > 0.0F)
+      training.weight[t] *= static_cast<float>(factor[static_cast<std::size_t>(training.label[t])]);
 }
 
 // Sequences too long to learn from at once become windows, each with the memory of the one before it.
@@ -85,6 +112,13 @@ bool scales_inputs(const Config& config, const Sequences& training) {
   return config.standardise.value_or(!inputs_of_order_one(training));
 }
 
+// With fewer the choice would depend on a handful of sequences, or on a few of the classes of whole sequences.
+std::size_t fewest_held_out(const Dataset& training, const Recipe& recipe) {
+  const auto fewest = static_cast<std::size_t>(recipe.few_held_out);
+  const auto classes = training.schema.classes.size();
+  return classes > fewest && sequence_labels(training.sequences) ? classes : fewest;
+}
+
 // How many times a part is held out: once, or, where that part would be small, until every sequence was (of very many
 // parts only the first).
 struct Folding {
@@ -96,7 +130,7 @@ Folding folding_of(const Dataset& training, const Config& config) {
   const auto parts = static_cast<std::size_t>(std::lround(1.0 / std::max(fraction, 1e-9)));
   const std::size_t folds = std::min(parts, static_cast<std::size_t>(config.recipe.most_folds));
   const std::size_t count = training.sequences.count();
-  const bool few = count < static_cast<std::size_t>(config.recipe.few_held_out) * folds &&
+  const bool few = count < fewest_held_out(training, config.recipe) * folds &&
                    count >= static_cast<std::size_t>(config.recipe.least_in_fold) * parts;
   if (folds < 2 || fraction == 0 || fraction > 0.5 || !few || !training.group.empty()) return {};
   return {parts, folds};
@@ -178,6 +212,7 @@ Prepared prepare(const Dataset& training, const Dataset* validation, const Confi
     const Split parts = split(all, validation_fraction(config), static_cast<std::uint64_t>(config.seed));
     p.training = select(all, parts.training);
     p.validation = select(all, parts.validation);
+    keep_class_shares(all, config.recipe, p.training);
   } else if (validation_fraction(config) > 0 && targets_of(all) > 1) {
     p.training = p.validation = all;  // both keep all steps, so that the memory is what it would be
     hold_out_end(validation_fraction(config), p.training.weight, &p.validation.weight);
@@ -211,6 +246,7 @@ std::vector<Prepared> prepare_folds(const Dataset& training, const Dataset* vali
     Prepared& p = prepared.emplace_back();
     p.training = select(all, learned);
     p.validation = select(all, fold);
+    keep_class_shares(all, config.recipe, p.training);
     if (targets_of(p.training) == 0 || targets_of(p.validation) == 0)
       return {prepare(training, validation, config, shifts, scaling)};
     finish(training.schema, config, shifts, &all, scaling,

@@ -1,5 +1,8 @@
 #include "remede/train/calibrate.h"
 
+#include <cmath>
+#include <string>
+
 #include <gtest/gtest.h>
 
 #include "remede/base/random.h"
@@ -72,6 +75,59 @@ TEST(Calibrate, leaves_few_targets_and_other_objectives_alone) {
   value.trees.front().n_y = 1;
   value.trees.front().output = {3.0F};
   EXPECT_EQ(quantile_factors(value, normal_values(4000, 1)), std::vector<float>(1, 0.0F));
+}
+
+// A tree of one leaf that always gives its classes these scores.
+Model constant_scores(const std::vector<float>& scores) {
+  Model model;
+  model.schema.inputs = {"x"};
+  model.schema.targets = {"y"};
+  for (std::size_t k = 0; k < scores.size(); ++k) model.schema.classes.push_back(std::to_string(k));
+  model.fill = {0.0F};
+  Tree tree;
+  tree.n_x = 1;
+  tree.n_y = static_cast<int>(scores.size());
+  tree.output = scores;
+  model.trees.push_back(tree);
+  return model;
+}
+
+// So many targets of each class, each a sequence of its own.
+Sequences of_classes(const std::vector<int>& counts) {
+  Sequences data;
+  data.n_x = 1;
+  data.n_y = static_cast<int>(counts.size());
+  for (std::size_t k = 0; k < counts.size(); ++k)
+    for (int i = 0; i < counts[k]; ++i) {
+      data.x.push_back(0.0F);
+      data.label.push_back(static_cast<std::int32_t>(k));
+      data.weight.push_back(1.0F);
+      data.offset.push_back(static_cast<std::int64_t>(data.x.size()));
+    }
+  return data;
+}
+
+TEST(Calibrate, dampens_scores_that_are_too_sure) {
+  Prepared fold;
+  fold.training = of_classes({1, 1});
+  fold.validation = of_classes({25, 75});
+  Model sure = constant_scores({0.0F, 4.0F});
+  const double found = score_factor({sure}, {&fold, 1});
+  EXPECT_NEAR(found, std::log(std::log(3.0) / 4), 0.026);  // half a step
+  scale_scores(found, sure);
+  EXPECT_NEAR(sure.trees[0].output[1], std::log(3.0), 0.03);
+  EXPECT_EQ(score_factor({constant_scores({0.0F, 0.5F})}, {&fold, 1}), 0) << "scores are never raised";
+  EXPECT_NEAR(score_factor({constant_scores({0.0F, -4.0F})}, {&fold, 1}), -3, 1e-9) << "wrong more often than right";
+}
+
+TEST(Calibrate, does_not_blame_a_copy_for_classes_it_has_not_seen) {
+  Prepared fold;
+  fold.training = of_classes({1, 1, 0});
+  fold.validation = of_classes({1, 99, 50});
+  const Model sure = constant_scores({0.0F, 4.0F, -10.0F});
+  EXPECT_EQ(score_factor({sure}, {&fold, 1}), 0);
+  fold.training = of_classes({1, 1, 1});
+  EXPECT_LT(score_factor({sure}, {&fold, 1}), -1);
 }
 
 }  // namespace

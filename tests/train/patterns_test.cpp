@@ -12,11 +12,13 @@
 #include "remede/base/random.h"
 #include "remede/data/dataset.h"
 #include "remede/model/predict.h"
+#include "remede/train/direct.h"
 #include "remede/train/fit.h"
 #include "remede/train/patterns/answer.h"
 #include "remede/train/patterns/features.h"
 #include "remede/train/patterns/matrix.h"
 #include "remede/train/patterns/tree.h"
+#include "remede/train/prepare.h"
 #include "remede/train/score.h"
 
 namespace remede {
@@ -469,6 +471,28 @@ TEST(PatternsSlow, AForestTakesOtherPatternsForEachTree) {
   ASSERT_GE(found.model.trees.size(), 2U);
   EXPECT_NE(found.model.trees[0].cells.bias, found.model.trees[1].cells.bias);
   EXPECT_GE(score(found.model, shapes(400, 14).sequences).accuracy, 0.95);
+}
+
+// Where nothing can be learned, sequences of other folds are told apart with less confidence.
+TEST(Patterns, AreLessSureWhereFoldsSayThatTheyAreWrong) {
+  Dataset noise = shapes(40, 1);
+  Random random(3);
+  for (std::size_t t = 0; t < noise.sequences.steps(); ++t)
+    noise.sequences.label[t] = static_cast<std::int32_t>(random.below(2));
+  Config config;
+  config.threads = 1;
+  const std::vector<Prepared> folds = prepare_folds(noise, nullptr, config, {});
+  ASSERT_EQ(folds.size(), 5U);
+  const auto loss = [&](double dampened) {
+    config.recipe.pattern_dampened = dampened;
+    DirectModels found;
+    add_patterns(noise.schema, folds, config, kNeverStop, found);
+    return found.candidates.at(2).loss;  // of 16 patterns
+  };
+  const double as_learned = loss(0);
+  EXPECT_GT(as_learned, 1.2 * std::log(2.0));
+  EXPECT_LT(loss(0.5), as_learned);
+  EXPECT_LT(loss(1), 1.1 * std::log(2.0));
 }
 
 }  // namespace

@@ -47,6 +47,56 @@ TEST(Prepare, FewSequencesAreHeldOutInTurn) {
   EXPECT_EQ(prepare_folds(data, nullptr, config, {}).size(), 1U);
 }
 
+// (n_y) Sums of the weights of each class.
+std::vector<double> of_classes(const Sequences& data) {
+  std::vector<double> sums(static_cast<std::size_t>(data.n_y), 0.0);
+  for (std::size_t t = 0; t < data.steps(); ++t)
+    sums[static_cast<std::size_t>(data.label[t])] += static_cast<double>(data.weight[t]);
+  return sums;
+}
+
+TEST(Prepare, ClassesOfFewSequencesKeepTheirShares) {
+  const Dataset data = testing::colours(25, 2, 1, 4);
+  Config config;
+  for (const Prepared& p : prepare_folds(data, nullptr, config, {})) {
+    ASSERT_EQ(p.validation.count(), 10U);
+    for (const Sequences* learned : {&p.training, &p.data.training})
+      for (const double weight : of_classes(*learned)) EXPECT_NEAR(weight, 40.0 / 25, 1e-4);
+    EXPECT_EQ(total(p.validation.weight), 10) << "what is held out counts as it does";
+  }
+  config.recipe.class_share_kept = 0;
+  EXPECT_EQ(of_classes(prepare_folds(data, nullptr, config, {})[0].training)[0], 1);
+}
+
+TEST(Prepare, ClassesOfManySequencesAreNotWeighted) {
+  for (const int of_each : {5, 10, 40}) {
+    const Dataset data = testing::colours(4, of_each, 1, 4);
+    for (const Prepared& p : prepare_folds(data, nullptr, Config(), {}))
+      for (const float weight : p.data.training.weight) EXPECT_TRUE(weight == 0.0F || weight == 1.0F) << weight;
+  }
+}
+
+TEST(Prepare, AClassThatIsHeldOutWholeLeavesTheSharesOfTheOthers) {
+  Dataset data = testing::colours(25, 2, 1, 4);
+  std::vector<std::uint32_t> kept(49);
+  std::iota(kept.begin(), kept.end(), 1U);
+  data.sequences = select(data.sequences, kept);  // of the first class there is one
+  int without = 0;
+  for (const Prepared& p : prepare_folds(data, nullptr, Config(), {})) {
+    const std::vector<double> sums = of_classes(p.training);
+    const auto learned = static_cast<double>(p.training.count());
+    EXPECT_NEAR(std::accumulate(sums.begin(), sums.end(), 0.0), learned, 1e-4);
+    if (sums[0] == 0) ++without;
+    for (std::size_t c = 1; c < sums.size(); ++c) EXPECT_NEAR(sums[c], learned * 2 / (sums[0] == 0 ? 48 : 49), 1e-4);
+  }
+  EXPECT_EQ(without, 1);
+}
+
+TEST(Prepare, FewerHeldOutThanClassesAreHeldOutInTurn) {
+  EXPECT_EQ(prepare_folds(testing::colours(30, 4, 1, 4), nullptr, Config(), {}).size(), 5U);  // 24 of 30 classes
+  EXPECT_EQ(prepare_folds(testing::colours(24, 5, 1, 4), nullptr, Config(), {}).size(), 1U);
+}
+
 // A column of twelve words beside a number; where `held` names sequences, their targets say the opposite.
 RawDataset with_cities(int sequences, const std::vector<std::uint32_t>& held) {
   RawDataset raw;

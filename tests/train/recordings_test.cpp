@@ -42,7 +42,8 @@ TEST(Recordings, FewHeldOutAreJudgedWithShiftedTrainingSequences) {
   recipe.offset_steps = 2;
   const Sequences judging = judging_data(training, held_out, recipe);
   recipe.judged_alone_sequences = 1;
-  EXPECT_EQ(judging_data(training, held_out, recipe).count(), 1U) << "as many as judge alone";
+  EXPECT_EQ(judging_data(training, held_out, recipe).count(), 5U) << "one of two classes";
+  EXPECT_EQ(judging_data(training, recordings({2, 11}, {0, 1}), recipe).count(), 2U) << "as many as judge alone";
   ASSERT_EQ(judging.count(), 5U);
   EXPECT_EQ(judging.steps(), 10U);
   for (std::size_t at = 0; at < held_out.x.size(); ++at)

@@ -1,7 +1,9 @@
-// Small data sets for the tests of training: a delay to bridge, and a moving average to follow.
+// Small data sets for the tests of training: a delay to bridge, a moving average to follow, and many classes.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
+#include <string>
 
 #include "remede/base/random.h"
 #include "remede/data/dataset.h"
@@ -50,6 +52,37 @@ inline Dataset regimes(int sequences, std::uint64_t seed, int length = 10) {
       s.weight.push_back(1.0F);
     }
     s.offset.push_back(static_cast<std::int64_t>(s.value.size()));
+  }
+  return data;
+}
+
+// Noise of many colours, one for each class: an autoregression of its own drives it. The label stands at the last step.
+// `seed`: of the noise; the colours are always the same.
+inline Dataset colours(int classes, int of_each, std::uint64_t seed, int length) {
+  constexpr int kBefore = 50;  // steps until the noise has its colour
+  Dataset data;
+  data.schema.inputs = {"x1"};
+  data.schema.targets = {"y"};
+  Sequences& s = data.sequences;
+  s.n_x = 1;
+  s.n_y = classes;
+  Random colours(1), random(seed, 1);
+  for (int c = 0; c < classes; ++c) {
+    data.schema.classes.push_back("c" + std::to_string(c));
+    const double fades = colours.uniform(0.75, 0.97), turns = colours.uniform(0.1, 2.7);
+    for (int i = 0; i < of_each; ++i) {
+      double last = 0, before = 0;
+      for (int t = -kBefore; t < length; ++t) {
+        const double now = 2 * fades * std::cos(turns) * last - fades * fades * before + random.normal();
+        before = last;
+        last = now;
+        if (t < 0) continue;
+        s.x.push_back(static_cast<float>(now));
+        s.label.push_back(c);
+        s.weight.push_back(t + 1 == length ? 1.0F : 0.0F);
+      }
+      s.offset.push_back(static_cast<std::int64_t>(s.x.size()));
+    }
   }
   return data;
 }

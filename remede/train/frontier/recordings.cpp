@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "remede/base/random.h"
+#include "remede/data/split.h"
 #include "remede/executor/laws/lanes.h"
 
 namespace remede::frontier {
@@ -29,14 +30,18 @@ std::vector<double> mean_of(const Sequences& data, std::size_t s) {
   return sum;
 }
 
+bool are_recordings(const Sequences& training, const Recipe& recipe) {
+  return training.count() >= static_cast<std::size_t>(recipe.offset_sequences_low) &&
+         training.count() < static_cast<std::size_t>(recipe.offset_sequences_high) &&
+         training.steps() >= static_cast<std::size_t>(recipe.offset_steps) * training.count();
+}
+
 }  // namespace
 
 bool are_few(const Sequences& training, const Recipe& recipe) {
   std::size_t longest = 0;
   for (std::size_t s = 0; s < training.count(); ++s) longest = std::max(longest, training.length(s));
-  return longest <= laws::kWhole && training.count() >= static_cast<std::size_t>(recipe.offset_sequences_low) &&
-         training.count() < static_cast<std::size_t>(recipe.offset_sequences_high) &&
-         training.steps() >= static_cast<std::size_t>(recipe.offset_steps) * training.count();
+  return longest <= laws::kWhole && are_recordings(training, recipe);
 }
 
 std::vector<double> spread_of_recordings(const Sequences& data) {
@@ -68,8 +73,9 @@ std::vector<double> spread_of_recordings(const Sequences& data) {
 }
 
 bool too_few_to_judge(const Sequences& training, const Sequences& validation, const Recipe& recipe) {
-  return are_few(training, recipe) && !training.label.empty() &&
-         validation.count() < static_cast<std::size_t>(recipe.judged_alone_sequences);
+  if (!are_recordings(training, recipe) || training.label.empty()) return false;
+  const std::size_t enough = static_cast<std::size_t>(recipe.judged_alone_sequences), held_out = validation.count();
+  return held_out < enough || (held_out < static_cast<std::size_t>(training.n_y) && sequence_labels(training));
 }
 
 Sequences judging_data(const Sequences& training, const Sequences& validation, const Recipe& recipe) {

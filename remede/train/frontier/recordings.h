@@ -16,7 +16,8 @@ bool are_few(const Sequences& training, const Recipe& recipe);
 // no class has two sequences. The class of a sequence is that of its last target. REQUIRES: classification
 std::vector<double> spread_of_recordings(const Sequences& data);
 
-// Whether so few of the sequences are held out that a choice by these alone would be hardly better than chance.
+// Whether so few of the sequences are held out, or fewer than there are classes of whole sequences, that a choice by
+// these alone would be hardly better than chance.
 bool too_few_to_judge(const Sequences& training, const Sequences& validation, const Recipe& recipe);
 
 // The held-out data; where they are too few, also the training sequences, each shifted as another recording might be.
