@@ -25,16 +25,15 @@ SeenRange range_of(std::vector<float>& values) {
 void note_cells(const Model& model, const Sequences& data, std::size_t every, Tree& tree) {
   const auto n_m = static_cast<std::size_t>(tree.n_m), n_x = static_cast<std::size_t>(tree.n_x);
   std::vector<std::vector<float>> level(n_m), share(tree.has_laws() ? n_m : 0);
-  std::vector<float> m(static_cast<std::size_t>(tree.memory_size())), y(static_cast<std::size_t>(tree.n_y));
+  std::vector<float> m(static_cast<std::size_t>(tree.memory_size()));
   for (std::size_t s = 0; n_m > 0 && s < data.count(); ++s) {
     std::fill(m.begin(), m.end(), 0.0F);
-    std::fill(y.begin(), y.end(), 0.0F);
     for (auto t = static_cast<std::size_t>(data.offset[s]); t < static_cast<std::size_t>(data.offset[s + 1]); ++t) {
       const float* const x = data.x.data() + t * n_x;
       const int leaf = find_leaf(tree, x, m.data());
       for (std::size_t k = 0; t % every == 0 && k < share.size(); ++k)
         share[k].push_back(tap_share(tree, leaf, static_cast<int>(k), {x, model.fill.data()}, m[k]));
-      act(tree, leaf, x, model.fill.data(), m.data(), y.data());
+      write_memory(tree, leaf, x, model.fill.data(), m.data());
       for (std::size_t k = 0; t % every == 0 && k < n_m; ++k) level[k].push_back(m[k]);
     }
   }

@@ -78,6 +78,18 @@ void Replay::add_squares(int t, std::span<double> sums, double& count) const {
   count += static_cast<double>(data_.steps());
 }
 
+// Step i from the memory m_; returns the leaf. The answer is left in y_ where it counts: at steps with a target, or
+// where later answers are made of it; else there are zeros.
+int Replay::run_step(const Tree& tree, std::size_t i) {
+  const float* const x = data_.x.data() + i * n_x_;
+  if (data_.weight[i] != 0 || tree.form.output_order == OutputOrder::kFirst)
+    return step(tree, x, model_.fill.data(), m_.data(), y_.data());
+  const int leaf = find_leaf(tree, x, m_.data());
+  write_memory(tree, leaf, x, model_.fill.data(), m_.data());
+  std::fill(y_.begin(), y_.end(), 0.0F);
+  return leaf;
+}
+
 // Keeps what the tree does on the sequence.
 void Replay::run_sequence(int t, const Tree& tree, std::size_t sequence) {
   Track& track = tracks_[static_cast<std::size_t>(t)];
@@ -87,7 +99,7 @@ void Replay::run_sequence(int t, const Tree& tree, std::size_t sequence) {
   const auto end = static_cast<std::size_t>(data_.offset[sequence + 1]);
   for (auto i = static_cast<std::size_t>(data_.offset[sequence]); i < end; ++i) {
     std::copy_n(m_.begin(), n_m, track.m.begin() + static_cast<std::ptrdiff_t>(i * n_m));
-    track.leaf[i] = step(tree, data_.x.data() + i * n_x_, model_.fill.data(), m_.data(), y_.data());
+    track.leaf[i] = run_step(tree, i);
     std::copy_n(y_.begin(), n_y_, track.y.begin() + static_cast<std::ptrdiff_t>(i * n_y_));
   }
   steps_run_ += data_.length(sequence);
@@ -238,7 +250,7 @@ bool Replay::run_edit(int t, const Tree& edited, std::span<const std::uint8_t> t
       else
         std::copy_n(track.y.begin() + static_cast<std::ptrdiff_t>((i - 1) * n_y_), n_y_, y_.begin());
     }
-    const int leaf = step(edited, data_.x.data() + i * n_x_, model_.fill.data(), m_.data(), y_.data());
+    const int leaf = run_step(edited, i);
     const bool same_answer = same_bits(y_.data(), track.y.data() + i * n_y_, n_y_);
     Mark mark = judged_ ? marks_[i] : Mark();
     if (!same_answer && judged_ && data_.weight[i] != 0) {

@@ -94,6 +94,7 @@ class Replay {
     bool limited = true;  // false: to be run to the end whatever comes
   };
 
+  int run_step(const Tree& tree, std::size_t i);
   void run_sequence(int t, const Tree& tree, std::size_t sequence);
   void score_sequence(std::size_t sequence);
   void sum_up();
