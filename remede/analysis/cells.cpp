@@ -168,11 +168,14 @@ class Story {
     return last.is_store() && last.tap_is_fixed() && last.fixed_share() == 1 && last.readers() == std::vector{name()};
   }
 
-  // "counts the steps at which 0.2 + m3 - m4 is below 0"
+  // "counts the steps at which 0.2 + m3 - m4 is below 0, in part up to 0.003": the count falls from 1 to 0 between
+  // them.
   std::string count_words() const {
     const std::string sum = sum_text(words_, c_.bias[at_ - 1], gain_terms(words_, k_ - 1));
-    return fmt::format("{} at which {} is below 0",
-                       is_store() ? "counts the steps" : "follows the share of the last steps", sum);
+    const float slope = -c_.earlier[at_ * static_cast<std::size_t>(tree_.n_m) + at_ - 1];
+    return fmt::format("{} at which {} is below 0, in part up to {}",
+                       is_store() ? "counts the steps" : "is the share of recent steps", sum,
+                       short_number(1 / slope, 2));
   }
 
   std::string gain_words() const {

@@ -5,10 +5,12 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <set>
 #include <span>
 
 #include <fmt/format.h>
 
+#include "remede/analysis/cells.h"
 #include "remede/analysis/rows.h"
 #include "remede/analysis/trace.h"
 #include "remede/analysis/wording.h"
@@ -206,9 +208,12 @@ std::vector<FeatureImportance> list_features(const Model& model) {
     for (const Wording& w : words) count_uses(w, i, f);
     features.push_back(f);
   }
-  for (std::size_t t = 0; t < words.size(); ++t)
+  for (std::size_t t = 0; t < words.size(); ++t) {
+    std::set<int> conditions;  // of counters, which are cells of their own; they hold nothing from step to step
+    for (const CellStory& story : cell_stories(words[t]))
+      if (story.counts_last) conditions.insert(story.cell - 1);
     for (int k = 0; k < words[t].tree->n_m; ++k) {
-      if (!words[t].view.cell_in_use(k)) continue;
+      if (!words[t].view.cell_in_use(k) || conditions.count(k) > 0) continue;
       FeatureImportance f;
       const std::string& name = words[t].feature[static_cast<std::size_t>(model.n_x() + k)];
       f.name = words.size() > 1 ? fmt::format("tree {} {}", t + 1, name) : name;
@@ -217,6 +222,7 @@ std::vector<FeatureImportance> list_features(const Model& model) {
       count_uses(words[t], model.n_x() + k, f);
       features.push_back(f);
     }
+  }
   return features;
 }
 

@@ -38,11 +38,13 @@ Replay::Replay(const Model& model, const Sequences& data, const Tolerance& toler
   std::iota(order_.begin(), order_.end(), 0U);
   Random(0).shuffle(std::span(order_));
   restart();
-  const double rounding = 1e-9 * now_.weight;
-  least_correct_ = now_.correct - tolerance.accuracy * now_.weight - rounding;
+  // In the unit of the loss: that of values is the square of theirs.
+  const double usual = classifies(objective_) || !(now_.weight > 0) ? 1.0 : constant_loss(objective_, data_);
+  constexpr double kRounding = 1e-9;
+  least_correct_ = now_.correct - tolerance.accuracy * now_.weight - kRounding * now_.weight;
   most_loss_ =
       classifies(objective_) ? now_.loss + tolerance.log_loss * now_.weight : now_.loss * (1 + tolerance.loss_share);
-  most_loss_ += rounding;
+  most_loss_ += kRounding * usual * now_.weight;
 }
 
 void Replay::restart() {

@@ -40,7 +40,8 @@ class Improver {
         t_(t),
         tree_(model.trees[static_cast<std::size_t>(t)]),
         data_{&training, &validation},
-        options_(options) {}
+        options_(options),
+        usual_(model.classifies() || !training.has_targets() ? 1.0 : constant_loss(model.objective(), training)) {}
 
   void run() {
     if (options_.refit) refit();
@@ -121,7 +122,7 @@ class Improver {
   bool accept(const Tree& edited, const std::vector<std::uint8_t>& touched, bool equal = false) {
     const Verdict v = judge_->judge(t_, edited, touched);
     if (!v.accepted || v.correct < 0 || v.loss > (equal ? slack() : 0.0)) return false;
-    if (!equal && v.correct <= 0 && v.loss > -options_.gain * weight()) return false;
+    if (!equal && v.correct <= 0 && v.loss > -options_.gain * usual_ * weight()) return false;
     tree_ = edited;
     judge_->commit(t_, edited, touched);
     return true;
@@ -132,7 +133,7 @@ class Improver {
     for (const Sequences* data : data_) sum += static_cast<double>(data->steps());
     return sum;
   }
-  double slack() const { return 1e-9 * weight(); }
+  double slack() const { return 1e-9 * usual_ * weight(); }
 
   std::vector<std::uint8_t> only(int leaf) const {
     std::vector<std::uint8_t> touched(static_cast<std::size_t>(tree_.leaf_count()), 0);
@@ -313,6 +314,7 @@ class Improver {
   Tree& tree_;
   const Sequences* data_[2];
   const ImproveOptions& options_;
+  double usual_;  // loss of a constant answer, in whose unit differences count; of classes: 1
   std::optional<Judge> judge_;
   NodeValues values_;
   std::vector<bool> misses_;  // (inner) some value of the node's feature was missing

@@ -18,8 +18,9 @@ struct ImproveOptions {
   bool settle = true;      // writes become jumps: whole-numbered, saturated, overwriting, where nothing is lost by it
   bool centre = true;      // put every threshold in the middle of the values it may take without loss
   int passes = 3;          // over all moves
-  double gain = 1e-5;      // mean loss that a move must save where it saves no mistake
-  double effort = 150;     // of the judge: times as many steps as there are data
+  // Mean loss that a move must save where it saves no mistake; of values, in parts of a constant answer's loss.
+  double gain = 1e-5;
+  double effort = 150;         // of the judge: times as many steps as there are data
   std::function<bool()> stop;  // true: no further moves
   bool refit = true;           // constant leaves answer what is best on the training steps that reach them
 };

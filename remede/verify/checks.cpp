@@ -223,7 +223,7 @@ std::vector<std::string> assumptions_from(const Model& model, const Sequences& d
   for (std::size_t i = 0; i < n_x; ++i) {
     const std::string& name = model.schema.inputs[i];
     const InputCode* const code = model.schema.code_of(name);
-    if ((code != nullptr && !code->gap) || name.find(']') != std::string::npos) continue;
+    if (code != nullptr && !code->gap) continue;
     const auto found = find_quantity(model, columns, name, true);
     if (!found || found->kind != AtomKind::kInput || found->index != static_cast<int>(i))
       continue;  // a name of two things
@@ -233,8 +233,9 @@ std::vector<std::string> assumptions_from(const Model& model, const Sequences& d
       range = std::isnan(v) ? Range{range.low, range.high, true} : join(range, Range{v, v, range.nan});
     }
     if (range.empty()) continue;
-    const std::string numbers = range.has_numbers() ? fmt::format("[{}] in {}..{}", name, range.low, range.high) : "";
-    const std::string missing = range.nan ? fmt::format("[{}] missing", name) : "";
+    const std::string quoted = quoted_name(name);
+    const std::string numbers = range.has_numbers() ? fmt::format("{} in {}..{}", quoted, range.low, range.high) : "";
+    const std::string missing = range.nan ? quoted + " missing" : "";
     texts.push_back(numbers + (!numbers.empty() && !missing.empty() ? " or " : "") + missing);
   }
   return texts;

@@ -22,7 +22,7 @@ constexpr std::string_view kKeywords[] = {"always", "and",  "false",      "impli
 std::string named(const std::string& name) {
   const bool plain = !name.empty() && name.find_first_of(" \t()<>=!,{}[]'\"`") == std::string::npos &&
                      std::find(std::begin(kKeywords), std::end(kKeywords), name) == std::end(kKeywords);
-  return plain ? name : fmt::format("[{}]", name);
+  return plain ? name : quoted_name(name);
 }
 
 const char* sign_of(Compare compare) {

@@ -8,6 +8,7 @@
 #include "remede/base/error.h"
 #include "remede/base/json.h"
 #include "remede/base/text.h"
+#include "remede/verify/quantities.h"
 #include "remede/verify/tokens.h"
 #include "remede/verify/verify.h"
 
@@ -99,13 +100,12 @@ Verification verify_language(const Model& model, const Language& language, const
          classes.size());
   const std::string accept = language.accept.empty() ? classes[1] : language.accept;
   Formula formula = parse_formula(model, fmt::format("says '{}'", accept), "automaton");
-  const auto quoted = [](const std::string& text) { return "'" + text + "'"; };
   std::vector<int> symbols;
   std::string allowed;
   for (const std::string& symbol : language.alphabet) {
     const auto tokens = cut_tokens(symbol, "automaton");
-    const std::string value = tokens[0].kind == Token::Kind::kNumber ? symbol : quoted(symbol);
-    const Formula one = parse_formula(model, fmt::format("{} = {}", quoted(input), value), "automaton");
+    const std::string value = tokens[0].kind == Token::Kind::kNumber ? symbol : quoted_name(symbol);
+    const Formula one = parse_formula(model, fmt::format("{} = {}", quoted_name(input), value), "automaton");
     symbols.push_back(formula.add_atom(one.atoms[0]));
     allowed += fmt::format("{}{}", allowed.empty() ? "" : ", ", value);
   }
@@ -115,7 +115,7 @@ Verification verify_language(const Model& model, const Language& language, const
   const int neither = formula.add(Op::kNot, {formula.add(Op::kOr, {says, accepts})});
   formula.root = formula.add(Op::kOr, {both, neither});
   VerifyOptions with = options;
-  with.assumptions.push_back(fmt::format("{} in {{{}}}", quoted(input), allowed));
+  with.assumptions.push_back(fmt::format("{} in {{{}}}", quoted_name(input), allowed));
   Verification result = verify_formula(model, formula, with);
   result.property = fmt::format("says {} exactly when the automaton accepts", accept);
   return result;

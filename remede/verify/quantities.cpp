@@ -75,6 +75,13 @@ std::string name_of_input(const Model& model, const std::string& name) {
   return is_target_of_regression(model, name) ? std::string(kInputPrefix) + name : name;
 }
 
+std::string quoted_name(const std::string& name) {
+  if (name.find(']') == std::string::npos) return "[" + name + "]";
+  for (const char mark : {'"', '\'', '`'})
+    if (name.find(mark) == std::string::npos) return mark + name + mark;
+  fail("expected a name without one of ], \", ' and `, got {}", printable(name));
+}
+
 std::string known_quantities(const Model& model, const std::vector<InputColumn>& columns, bool inputs_only) {
   std::vector<std::string> names;
   names.reserve(columns.size());

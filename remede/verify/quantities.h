@@ -24,6 +24,10 @@ std::optional<Atom> find_quantity(const Model& model, const std::vector<InputCol
 // the name is that of a target as well.
 std::string name_of_input(const Model& model, const std::string& name);
 
+// A name as the language reads it: "[pump on]", or in quotation marks where it has a closing bracket. Throws Error
+// where it has these and all quotation marks.
+std::string quoted_name(const std::string& name);
+
 // "an input, an answer or a cell (x1, x2, y, m1)".
 std::string known_quantities(const Model& model, const std::vector<InputColumn>& columns, bool inputs_only);
 

@@ -122,7 +122,7 @@ TEST(Text, ACountOfStepsIsSaidAsSuch) {
   EXPECT_EQ(to_text(model),
             "flow from rain and temp: 8 numbers, 2 cells, 0 splits\n"
             "\n"
-            "m1 and m2 (counter): counts the steps at which 0.5 - rain is below 0; loses nothing\n"
+            "m1 and m2 (counter): counts the steps at which 0.5 - rain is below 0, in part up to 0.01; loses nothing\n"
             "    never forgets; read by the answer\n"
             "    release(m1): max(0, 0.5 - rain); in: max(0, 1 - 100 release(m1)); share: 0%\n"
             "\n"
@@ -130,8 +130,8 @@ TEST(Text, ACountOfStepsIsSaidAsSuch) {
   c.law[1] = Law::kPositiveAverage;
   c.tap_leaf[1] = 0;
   c.tap[1] = -1;
-  EXPECT_NE(to_text(model).find("m1 and m2 (recent share): follows the share of the last steps at which 0.5 - rain is "
-                                "below 0; moves 27% of the way per step"),
+  EXPECT_NE(to_text(model).find("m1 and m2 (recent share): is the share of recent steps at which 0.5 - rain is "
+                                "below 0, in part up to 0.01; moves 27% of the way per step"),
             std::string::npos)
       << to_text(model);
   c.linear[2] = 1;  // what the first one releases now counts by itself

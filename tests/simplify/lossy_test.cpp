@@ -75,6 +75,26 @@ TEST(Lossy, SmallWeightsGoAndWithThemInputsCellsAndOptions) {
   EXPECT_EQ(simplify(linear_model(), options, &training, &validation).model.n_x(), 3);
 }
 
+// What may be lost is a share of the loss, whatever the unit of the target.
+TEST(Lossy, TheUnitOfTheTargetDoesNotMatter) {
+  for (const float unit : {1e-9F, 1.0F, 1e9F}) {
+    Random random(1);
+    Sequences training = linear_data(random, 100), validation = linear_data(random, 30);
+    for (Sequences* data : {&training, &validation})
+      for (float& v : data->value) v *= unit;
+    Model model = linear_model();
+    for (std::vector<float>* values : {&model.trees[0].output, &model.trees[0].linear})
+      for (float& v : *values) v *= unit;
+    SimplifyOptions options;
+    options.drop_small = true;
+    options.round_digits = 2;
+    const Tree tree = simplify(model, options, &training, &validation).model.trees[0];
+    ASSERT_EQ(tree.linear.size(), 2U) << unit;
+    EXPECT_NEAR(tree.linear[0] / unit, 2, 0.01) << unit;
+    EXPECT_NEAR(tree.linear[1] / unit, -3, 0.01) << unit;
+  }
+}
+
 TEST(Lossy, RoundingIsBoundedByTheData) {
   Random random(2);
   const Sequences training = linear_data(random, 100);

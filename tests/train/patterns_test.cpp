@@ -160,7 +160,9 @@ TEST(Patterns, CountsDoNotDependOnTheSizeOfASignal) {
 
 TEST(Patterns, DoNotDependOnTheNumberOfThreads) {
   const Dataset data = shapes(60, 3);
-  const std::vector<Tree> one = learn(data, {4, 8}, {}, 1), three = learn(data, {4, 8}, {}, 3);
+  PatternOptions options;
+  options.counted = 0.5;
+  const std::vector<Tree> one = learn(data, {4, 8}, options, 1), three = learn(data, {4, 8}, options, 3);
   ASSERT_EQ(one.size(), three.size());
   for (std::size_t i = 0; i < one.size(); ++i) {
     EXPECT_EQ(one[i].output, three[i].output);

@@ -306,6 +306,28 @@ TEST(Verify, AssumptionsNarrowTheInputs) {
   EXPECT_EQ(sign("x1 present").verdict, Decision::kFails);
 }
 
+// Also of inputs whose names need quotation marks.
+TEST(Verify, AssumptionsFromDataNameEveryNumber) {
+  Model model = sign_model();
+  Sequences data;
+  data.n_x = 1;
+  data.offset = {0, 2};
+  data.x = {-0.5F, 0.25F};
+  for (const auto& [name, text] : {std::pair{"x1", "[x1] in -0.5..0.25"},
+                                   {"temp [C]", "\"temp [C]\" in -0.5..0.25"},
+                                   {"6\" pipe [m]", "'6\" pipe [m]' in -0.5..0.25"}}) {
+    model.schema.inputs = {name};
+    const std::vector<std::string> assumptions = assumptions_from(model, data);
+    ASSERT_EQ(assumptions, std::vector<std::string>{text});
+    VerifyOptions how;
+    how.assumptions = assumptions;
+    EXPECT_EQ(verify(model, {"never says 1"}, how)[0].verdict, Decision::kHolds) << name;
+    EXPECT_EQ(verify(model, {"never says 1"}, {})[0].verdict, Decision::kFails) << name;
+  }
+  model.schema.inputs = {"]\"'`"};
+  EXPECT_ANY_THROW(assumptions_from(model, data));
+}
+
 TEST(Verify, RobustnessNamesWhatChanges) {
   Model model = sign_model();
   Dataset data;

@@ -60,7 +60,7 @@ HWY_INLINE V load_some(const float* p, std::size_t n) {
 }
 
 // Lays the inputs x (walk.steps, n_x) out in the rows of v, behind them a one and zeros. Returns whether one is
-// missing.
+// missing, or infinite: sums of infinite numbers may leave no number in memory, and splits then treat it as missing.
 HWY_INLINE bool lay_out_inputs(const CellLayout& at, const float* x, const Walk& walk) {
   constexpr auto kRegister = static_cast<std::size_t>(kN);
   const auto n_x = static_cast<std::size_t>(at.n_x);
@@ -75,7 +75,7 @@ HWY_INLINE bool lay_out_inputs(const CellLayout& at, const float* x, const Walk&
     for (std::size_t t = 0; t < walk.steps; ++t, to += at.v_step) {
       const V some = n >= kRegister ? hn::LoadU(d, from + t * n_x) : load_some(from + t * n_x, n);
       __builtin_prefetch(from + (t + 24) * n_x);
-      missing = hn::Or(missing, hn::VecFromMask(d, hn::IsNaN(some)));
+      missing = hn::Or(missing, hn::VecFromMask(d, hn::Not(hn::IsFinite(some))));
       hn::Store(hn::Or(some, one), d, to);
     }
   }

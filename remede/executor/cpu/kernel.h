@@ -144,8 +144,8 @@ struct Scratch {
   std::vector<std::size_t> cell_begin;      // (leaves + 1) where in it each leaf's steps begin
   AlignedVector<float> cell_sums;           // (leaves, sum_stride)
   AlignedVector<float> cell_node_sums;      // (nodes, v_step)
-  std::vector<Side> cell_sides;             // (a chunk of steps, depth)
-  AlignedVector<float> cell_side_sums;      // (the same, kLanes) base + W v of their leaves
+  std::vector<Side> cell_sides;             // (sequences of a group, steps of a chunk, depth)
+  AlignedVector<float> cell_side_sums;      // (the same, kLanes) base + W v of their leaves, or what they would change
   AlignedVector<float> cell_slopes;         // (the same) the surrogate derivatives
   AlignedVector<float> cell_by_gate;        // (a chunk of steps, kLanes)
   AlignedVector<float> cell_by_rate;        // (the same)

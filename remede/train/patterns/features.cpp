@@ -22,6 +22,7 @@ constexpr double kBalanced = 0.7;               // share of the patterns whose w
 // rounding of the sum, which is this share of its terms.
 constexpr double kRamp = 1e-5;
 constexpr double kRounding = 1e-6;
+constexpr double kWidestRamp = 0.01;      // standard deviations
 constexpr double kLowestQuantile = 0.05;  // thresholds lie between this quantile of the sum and that far from the top
 
 constexpr std::size_t kWidth = kLanes;  // sequences side by side
@@ -131,7 +132,8 @@ double spread_of(const std::vector<float>& sums) {
 }
 
 // The threshold may be a value that the sum often has: the ramp begins above it, so that no rounding decides whether
-// such steps count.
+// such steps count. Where that leaves little of the sum, as with inputs that are large beside their spread, the sum
+// itself is collected.
 void set_ramp(const Basis& basis, double spread, Pattern& p) {
   double terms = std::abs(static_cast<double>(p.threshold));
   for (const Term& term : p.terms) {
@@ -140,6 +142,7 @@ void set_ramp(const Basis& basis, double spread, Pattern& p) {
     terms += std::abs(static_cast<double>(term.weight)) * (1 + std::abs(shift));
   }
   p.ramp = static_cast<float>(std::max(kRamp * spread, kRounding * terms));
+  if (p.ramp > kWidestRamp * spread) p.ramp = 0;
   p.threshold += p.ramp;
 }
 
