@@ -59,7 +59,7 @@ Cases parameter_cases() {
       {"--effort",
        {changes("--starts 2 --simplify no --form paper ", "--effort quick"),
         refused(kPaper, "--effort thorough", "--updates or --epochs fix")}},
-      {"--simplify", {changes("--updates 40 --starts 2 ", "--simplify no")}},
+      {"--simplify", {changes(kNoPatterns + "--updates 40 --starts 2 ", "--simplify no")}},
       {"--improve",
        {changes(kNoPatterns + "--updates 100 --starts 4 ", "--improve no"),
         refused(kSmall, "--improve yes", "simplified tree"), refused(kSmall, "--improve no", "simplified tree")}},
