@@ -148,20 +148,23 @@ TEST(cpu_engine, long_sequences_and_their_windows_lose_the_same) {
   }
 }
 
+void expect_same_bits(const Setting& s, const Sequences& data) {
+  const Parameters<float> p = random_parameters(s.shape, 7);
+  const std::vector<std::uint32_t> batch = all_of(data);
+  Parameters<float> one, many;
+  const BatchLoss first = make_engine(1)->gradient(p, s.form, s.objective(), data, {}, batch, one);
+  for (const int threads : {2, 3, 4}) {
+    const BatchLoss again = make_engine(threads)->gradient(p, s.form, s.objective(), data, {}, batch, many);
+    EXPECT_EQ(one.values, many.values) << threads << " threads, depth " << s.shape.depth;
+    EXPECT_EQ(first.loss, again.loss);
+  }
+}
+
 TEST(cpu_engine, gives_the_same_bits_for_any_number_of_threads) {
   Random random(13);
   for (const int depth : {3, 6, 8, 10}) {
     const Setting s = random_setting(random, depth);
-    const Sequences data = random_data(s, random, 200);
-    const Parameters<float> p = random_parameters(s.shape, 7);
-    const std::vector<std::uint32_t> batch = all_of(data);
-    Parameters<float> one, many;
-    const BatchLoss first = make_engine(1)->gradient(p, s.form, s.objective(), data, {}, batch, one);
-    for (const int threads : {2, 3, 4}) {
-      const BatchLoss again = make_engine(threads)->gradient(p, s.form, s.objective(), data, {}, batch, many);
-      EXPECT_EQ(one.values, many.values) << threads << " threads, depth " << depth;
-      EXPECT_EQ(first.loss, again.loss);
-    }
+    expect_same_bits(s, random_data(s, random, 200));
   }
 }
 
@@ -169,16 +172,7 @@ TEST(cpu_engine, many_cells_give_the_same_bits_for_any_number_of_threads) {
   Random random(18);
   for (const int depth : {0, 2}) {
     const Setting s = signal_setting(random, depth);
-    const Sequences data = random_data(s, random, 200, 0, 40);
-    const Parameters<float> p = random_parameters(s.shape, 7);
-    const std::vector<std::uint32_t> batch = all_of(data);
-    Parameters<float> one, many;
-    const BatchLoss first = make_engine(1)->gradient(p, s.form, s.objective(), data, {}, batch, one);
-    for (const int threads : {2, 3, 4}) {
-      const BatchLoss again = make_engine(threads)->gradient(p, s.form, s.objective(), data, {}, batch, many);
-      EXPECT_EQ(one.values, many.values) << threads << " threads, depth " << depth;
-      EXPECT_EQ(first.loss, again.loss);
-    }
+    expect_same_bits(s, random_data(s, random, 200, 0, 40));
   }
 }
 
