@@ -277,6 +277,7 @@ PatternOptions pattern_options(const Config& config) {
   options.slowest = r.pattern_slowest;
   options.stages = r.pattern_stages;
   options.stores = r.pattern_stores;
+  options.ramp = r.pattern_ramp;
   options.fastest_collected = r.pattern_fastest_collected;
   options.slowest_collected = r.pattern_slowest_collected;
   options.ridge = r.pattern_ridge;

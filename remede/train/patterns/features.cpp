@@ -18,11 +18,8 @@ constexpr std::size_t kSamples = 2048;          // steps from which thresholds a
 constexpr double kSampledNumbers = 2e7;         // fewer where there are many inputs
 constexpr int kMostInputsRead = 3;              // by one pattern
 constexpr double kBalanced = 0.7;               // share of the patterns whose weights of an input add up to zero
-// Of a count: in standard deviations of the sum, so small that the size of a signal hardly matters; but well above the
-// rounding of the sum, which is this share of its terms.
-constexpr double kRamp = 1e-5;
-constexpr double kRounding = 1e-6;
-constexpr double kWidestRamp = 0.01;      // standard deviations
+constexpr double kRounding = 1e-6;              // of a sum, as a share of its terms: no count rises within less
+constexpr double kWidestRamp = 0.01;            // standard deviations
 constexpr double kLowestQuantile = 0.05;  // thresholds lie between this quantile of the sum and that far from the top
 
 constexpr std::size_t kWidth = kLanes;  // sequences side by side
@@ -134,14 +131,14 @@ double spread_of(const std::vector<float>& sums) {
 // The threshold may be a value that the sum often has: the ramp begins above it, so that no rounding decides whether
 // such steps count. Where that leaves little of the sum, as with inputs that are large beside their spread, the sum
 // itself is collected.
-void set_ramp(const Basis& basis, double spread, Pattern& p) {
+void set_ramp(const Basis& basis, double spread, double ramp, Pattern& p) {
   double terms = std::abs(static_cast<double>(p.threshold));
   for (const Term& term : p.terms) {
     const std::size_t i = basis.input_of(term.source);
     const double shift = static_cast<double>(basis.shift[i]) / static_cast<double>(basis.scale[i]);
     terms += std::abs(static_cast<double>(term.weight)) * (1 + std::abs(shift));
   }
-  p.ramp = static_cast<float>(std::max(kRamp * spread, kRounding * terms));
+  p.ramp = static_cast<float>(std::max(ramp * spread, kRounding * terms));
   if (p.ramp > kWidestRamp * spread) p.ramp = 0;
   p.threshold += p.ramp;
 }
@@ -285,7 +282,7 @@ std::vector<Pattern> draw_patterns(const Sequences& data, const Basis& basis, co
     const auto at = static_cast<std::ptrdiff_t>(quantile[p] * static_cast<double>(sampled));
     std::nth_element(sums.begin(), sums.begin() + at, sums.end());
     patterns[p].threshold = sums[static_cast<std::size_t>(at)];
-    if (patterns[p].ramp > 0.0F) set_ramp(basis, spread, patterns[p]);
+    if (patterns[p].ramp > 0.0F) set_ramp(basis, spread, options.ramp, patterns[p]);
   });
   return patterns;
 }

@@ -28,6 +28,7 @@ struct PatternOptions {
   int stages = 4;                   // averages in a chain
   double stores = 0.7;              // share of the patterns whose cell is a store, where all targets are at last steps
   double counted = 0;               // share of the patterns whose steps are counted
+  double ramp = 1e-5;               // within which a count rises from 0 to 1, in standard deviations of the sum
   double fastest_collected = 0.1;   // the weight of a new value in the fastest of the other cells
   double slowest_collected = 0.01;  // and in the slowest
   double ridge = 0.1;  // penalty of the answer's squared weights on standardised columns, times the rows per sequence
